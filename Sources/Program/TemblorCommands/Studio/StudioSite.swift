@@ -205,46 +205,61 @@ struct StudioSite {
       return HTTPResponse(
         403, "only pages served from http://\(allowedHosts[0]) can use this server")
     }
-    let pathComponents = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
-      String.init)
+    guard let resource = resource(atPath: request.path) else {
+      return HTTPResponse(404, "not found")
+    }
+    if ["GET", "HEAD"].contains(request.method) { return nil }
+    switch resource {
+    case .page:
+      return HTTPResponse(405, "the page is read-only")
+    case .module:
+      return HTTPResponse(405, "the module is read-only")
+    case .pattern where request.method != "PUT":
+      return HTTPResponse(405, "a pattern supports GET and PUT")
+    case .pattern where request.headerFields["if-match"] == nil:
+      return HTTPResponse(428, "If-Match with the version to replace is required")
+    case .pattern:
+      return nil
+    }
+  }
+
+  /// A resource of the site, which the last component of the URL's path selects.
+  private enum Resource {
+    case page
+    case module
+    case pattern(path: String)
+  }
+
+  /// Returns the resource at the path of a URL, or nil without the secret or for an unknown name.
+  private func resource(atPath path: String) -> Resource? {
+    let pathComponents = path.split(separator: "/", omittingEmptySubsequences: false)
     guard pathComponents.count == 3, pathComponents[0].isEmpty,
       pathComponents[1] == secretPathComponent
     else {
-      return HTTPResponse(404, "not found")
+      return nil
     }
-    let isReadRequest = ["GET", "HEAD"].contains(request.method)
-    if pathComponents[2].isEmpty {
-      return isReadRequest ? nil : HTTPResponse(405, "the page is read-only")
-    }
-    if pathComponents[2] == Self.moduleAddress {
-      return isReadRequest ? nil : HTTPResponse(405, "the module is read-only")
-    }
-    guard let patternIndex = Int(pathComponents[2]), patternPaths.indices.contains(patternIndex)
-    else {
-      return HTTPResponse(404, "not found")
-    }
-    guard isReadRequest || request.method == "PUT" else {
-      return HTTPResponse(405, "a pattern supports GET and PUT")
-    }
-    guard isReadRequest || request.headerFields["if-match"] != nil else {
-      return HTTPResponse(428, "If-Match with the version to replace is required")
-    }
-    return nil
+    let name = pathComponents[2]
+    if name.isEmpty { return .page }
+    if name == Self.moduleAddress { return .module }
+    guard let index = Int(name), patternPaths.indices.contains(index) else { return nil }
+    return .pattern(path: patternPaths[index])
   }
 
   /// Returns the response to a complete request.
   func response(to request: HTTPRequest) -> HTTPResponse {
     if let refusal = refusalResponse(of: request) { return refusal }
-    let address = request.path.split(separator: "/").dropFirst().first ?? ""
-    if address == Self.moduleAddress {
-      return HTTPResponse(
-        contentType: "application/octet-stream", body: StudioPage.moduleBytes)
-    }
     do throws(FileError) {
-      guard let index = Int(address) else {
+      switch resource(atPath: request.path) {
+      case .page:
         return HTTPResponse(contentType: "text/html; charset=utf-8", body: try makeHTML())
+      case .module:
+        return HTTPResponse(
+          contentType: "application/octet-stream", body: StudioPage.moduleBytes)
+      case .pattern(let path):
+        return try response(to: request, about: path)
+      case nil:
+        return HTTPResponse(404, "not found")
       }
-      return try response(to: request, about: patternPaths[index])
     } catch {
       return HTTPResponse(500, error.description)
     }
