@@ -341,10 +341,10 @@ enum EditCommand {
 
 /// A comparison of the findings about two versions of a text.
 ///
-/// Findings of the same rule with the same message are equal, wherever they are. The messages about
-/// a whole sequence of events contain counts and times, which a harmless change may alter; if they
-/// differ only in numbers, they are equal too. An equal number, however, takes precedence, so that
-/// of two such findings the new one is returned.
+/// Findings of the same rule with the same message are equal, wherever they are. Messages about a
+/// whole sequence of events contain counts and times, which a harmless change may alter, so
+/// messages that differ only in numbers are equal, too. Findings with equal numbers are paired
+/// first, so that a finding with new numbers is returned rather than one with known numbers.
 enum AddedFindings {
   /// Returns the findings about a changed text without equal findings about the original text.
   ///

@@ -321,22 +321,21 @@ struct RenderReport {
     let (routing, profiles) = job.resolvedRouting()
     let playsHaptics = routing.channels.contains { $0.hapticBus != nil }
     let playsAudio = routing.channels.contains { $0.audioSide != .none }
-    let playedPart = job.durationSeconds.map {
-      " in the first \(NumberFormatting.secondsText($0))"
-    }
+    let playedPart =
+      job.durationSeconds.map { " in the first \(NumberFormatting.secondsText($0))" } ?? ""
     switch (playsHaptics, playsAudio) {
     case (false, false):
       return "no channel plays haptics or audio"
     case (false, true):
-      return "no channel plays haptics, and the audio is silent\(playedPart ?? "")"
+      return "no channel plays haptics, and the audio is silent\(playedPart)"
     case (true, false):
-      return "no channel plays audio, and the haptics are silent\(playedPart ?? "")"
+      return "no channel plays audio, and the haptics are silent\(playedPart)"
     case (true, true):
       let isLimitedToLocations = profiles.allSatisfy { $0.bodyLocation != nil }
       let events = "all events" + (isLimitedToLocations ? " at the selected body locations" : "")
       let hasDamagedSound = warnings.contains { $0.rule == Rule.damagedSound.id }
       let sounds = hasDamagedSound ? "silent or damaged sound files" : "silent sound files"
-      return "\(events)\(playedPart ?? "") have level 0 or \(sounds)"
+      return "\(events)\(playedPart) have level 0 or \(sounds)"
     }
   }
 
