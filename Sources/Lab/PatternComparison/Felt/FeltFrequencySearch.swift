@@ -5,7 +5,7 @@
 /// 1. Where events overlap, another frequency of one event changes the mean only in part. The event
 ///    whose shift removes most of the difference over its own extent explains the difference.
 /// 2. The remaining regions in which the means differ are differences themselves. Such a difference
-///    is outside the range that the reference's frequency has within the time slack.
+///    is outside the range that the reference's frequency has within the time tolerance.
 struct FeltFrequencySearch {
   private(set) var differences: [FeltDifference] = []
   private var reference: SampledFeltPattern
