@@ -122,9 +122,7 @@ public struct FormatRegistry: Sendable {
           """))
   }
 
-  /// Throws an error for a file that is not a pattern, or is JSON in an unknown format.
-  ///
-  /// A file that is not a pattern is recognized by its known kind.
+  /// Throws an error for a known kind of file without a pattern, and for unknown JSON formats.
   ///
   /// - Parameters:
   ///   - file: A file that no format recognizes with certainty.

@@ -50,9 +50,9 @@ public struct SharpnessScale: Equatable, Sendable {
       : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
   }
 
-  /// The maximum frequency ratio over a line segment on the other kind of scale, as a logarithm.
+  /// The maximum natural logarithm of the frequency ratio between the ends of a segment.
   ///
-  /// The line segment approximates part of a line. The logarithm is natural.
+  /// The segment approximates part of a line on the other kind of scale.
   ///
   /// A chord of a logarithm or exponential deviates by an eighth of the squared length, which is
   /// below 10⁻⁴.

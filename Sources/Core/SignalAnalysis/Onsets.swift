@@ -291,9 +291,9 @@ private struct OnsetSearch {
     return Statistics.median(of: Array(predictionErrors[precedingFrameRange]))
   }
 
-  /// Returns the time of an onset: the prediction error reaches a twentieth of its peak.
+  /// Returns the time of an onset, interpolated linearly between frames.
   ///
-  /// The time is interpolated linearly between frames.
+  /// At the onset, the prediction error reaches a twentieth of its peak.
   private func onsetTime(at index: Int, peakError: Double) -> Double {
     let precedingPredictionError = index > 0 ? predictionErrors[index - 1] : 0
     let crossingErrorLevel = max(peakError * 0.05, precedingPredictionError)

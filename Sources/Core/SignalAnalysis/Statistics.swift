@@ -52,7 +52,8 @@ package enum Statistics {
   /// upper one of the two in the middle.
   package static func median(of values: [Double]) -> Double { quantile(of: values, 0.5) }
 
-  /// Returns the weighted median: the smallest value with at least half of the weight up to it.
+  /// Returns the weighted median: the smallest value up to which the weights
+  /// add up to at least half.
   ///
   /// Returns 0 for an empty array.
   package static func median(of values: [Double], weights: [Double]) -> Double {

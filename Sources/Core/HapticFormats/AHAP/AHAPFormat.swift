@@ -25,7 +25,7 @@ extension HapticFormat {
   }()
 
   private static let ahapWithoutEditor = HapticFormat(
-    ahapID, title: "Apple Haptic and Audio Pattern", fileExtensions: [ahapID], ruleNamePrefix: "",
+    ahapID, title: "Apple Haptic and Audio Pattern", fileExtensions: ["ahap"], ruleNamePrefix: "",
     rules: Rule.ahapRules,
     recognize: { bytes in
       guard let outline = outline(of: bytes) else { return .unrecognized }

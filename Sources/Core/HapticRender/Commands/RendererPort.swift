@@ -99,11 +99,11 @@ public final class RendererPort: @unchecked Sendable {
   public var nonFiniteSampleCount: Int64 {
     sharedState.value.nonFiniteSampleCount.load(ordering: .relaxed)
   }
-  /// The number of frames with excursion reduction by the protection, over distinct channels.
+  /// The number of frames with reduced excursion, summed over distinct channels.
   public var excursionLimitedFrameCount: Int64 {
     sharedState.value.excursionLimitedFrameCount.load(ordering: .relaxed)
   }
-  /// The number of frames with power reduction by the protection, over distinct channels.
+  /// The number of frames with reduced power, summed over distinct channels.
   public var powerLimitedFrameCount: Int64 {
     sharedState.value.powerLimitedFrameCount.load(ordering: .relaxed)
   }
@@ -165,9 +165,9 @@ public struct RenderStatistics: Equatable, Sendable {
   public var peakVoiceCount = 0
   /// The peak magnitude before gain reduction by the limiter, after DC removal.
   public var peakMagnitudeBeforeLimiter: Float = 0
-  /// The number of frames with excursion reduction by the protection, over distinct channels.
+  /// The number of frames with reduced excursion, summed over distinct channels.
   public var excursionLimitedFrameCount: Int64 = 0
-  /// The number of frames with power reduction by the protection, over distinct channels.
+  /// The number of frames with reduced power, summed over distinct channels.
   public var powerLimitedFrameCount: Int64 = 0
   /// The minimum protection gain in frames with reduced excursion or power; 1 if there were none.
   public var minimumProtectionGain: Float = 1

@@ -18,9 +18,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   ///
   /// An offset below it is set to 0 during silence.
   static let negligibleOffsetMagnitude: Float = 4e-7
-  /// The maximum magnitude of a denormal offset of the second filter.
-  ///
-  /// An offset below it is set to 0.
+  /// The magnitude below which the second filter's offset is set to 0, to prevent denormals.
   static let denormalOffsetMagnitude: Float = 1e-12
 
   private let slowFilter: temblor_low_pass

@@ -226,9 +226,9 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   /// Returns the first output frame at or after a pattern position.
   package func frame(at position: Int64) -> Int64 { tempoMap.frame(at: position) }
 
-  /// Returns the value of a received control at a frame, and its pattern position.
+  /// Returns the value of a received control at a frame, or nil if it was not received.
   ///
-  /// At the pattern position, the control took effect. Returns nil if the control was not received.
+  /// The result includes the pattern position at which the control took effect.
   package func liveValue(of id: DynamicParameterID, at frame: Int64) -> (
     value: Double, position: Int64
   )? {

@@ -147,7 +147,7 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// The earliest output frame of a possible end or start of a pass without further commands.
+  /// The earliest output frame at which a pass may end or start unless commands arrive.
   ///
   /// The value is the maximum frame if the player doesn't play.
   var nextPassBoundaryFrame: Int64 {
@@ -158,7 +158,7 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// The earliest output frame of a possible start of a voice or pass without further commands.
+  /// The earliest output frame at which a voice or pass may start unless commands arrive.
   ///
   /// The value is the maximum frame if there is none.
   var nextVoiceStartFrame: Int64 {

@@ -47,7 +47,7 @@ enum TemporalSummation {
   /// which predicts the thresholds of Pacinian channels: G. A. Gescheider et al., JASA 95, 1994,
   /// 1006–1016.
   private static let timeConstantSeconds = 0.2
-  /// The lowest frequency with the Pacinian channel as the most sensitive channel, in hertz.
+  /// The frequency above which the Pacinian channel is the most sensitive, in hertz.
   ///
   /// Source: R. T. Verrillo, JASA 35, 1963, as cited by G. A. Gescheider and R. T. Verrillo in
   /// "Sensory Functions of the Skin", 1979.

@@ -141,9 +141,7 @@ extension TransducerProfile {
       sensationExponent: sensationExponent(atHertz: burstHertz))
   }
 
-  /// Returns the level of a drive for at least the acceleration of a requested drive.
-  ///
-  /// The drive at this level accelerates all models at least as much as the requested drive.
+  /// Returns the level at which a drive accelerates all models at least as much as another drive.
   private static func levelMatchingAcceleration(
     _ drive: FilteredBurst, toMatch requested: FilteredBurst, models: [TransducerModel]
   ) -> Double {

@@ -37,9 +37,9 @@ struct TransducerTolerance {
   let relativeDisplacementSum: Double
   /// The minimum decay rate of the models, in nepers per second.
   let minimumDecayNepersPerSecond: Double
-  /// The factor for the limit due to resonances between those of the models.
+  /// The factor that reduces the limit.
   ///
-  /// It reduces the limit, so that the limit also holds for these resonances.
+  /// The reduced limit also holds for resonances between those of the models.
   let excursionLimitFactor: Double
   /// The maximum number of models at the maximum quality factor.
   private static let modelCountAtMaximumQuality = 24

@@ -220,7 +220,7 @@ struct VibrationBuilder {
     EnvelopePoint(timeSeconds: point.timeSeconds, level: 0, sharpness: point.sharpness)
   }
 
-  /// Returns true if two points differ by less than removed points may.
+  /// Returns true if two points differ by less than the tolerance for removing points.
   ///
   /// The sharpness of silence does not count.
   private static func arePointsClose(_ first: EnvelopePoint, _ second: EnvelopePoint) -> Bool {

@@ -384,9 +384,7 @@ struct EnvelopeSampler {
       : shape.releaseLevel
   }
 
-  /// Returns the times of crossings of 0 or 1 by the sum of a control and an offset.
-  ///
-  /// At these times, the sum enters or leaves 0…1.
+  /// Returns the times at which the sum of a control and an offset enters or leaves 0…1.
   private func clampingTimes(
     of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>
   )

@@ -68,7 +68,7 @@ struct ScaledLayerBuilder {
 /// All events without curves share the first layer. The others are assigned by greedy interval
 /// partitioning: each goes to the layer that became free first, or to a new layer if none is free.
 struct LayerBuilder {
-  /// An event with its own curves, and the end time of its use of a layer.
+  /// An event with its own curves, and the time until which it occupies a layer.
   private struct CurvedEvent {
     var event: HapticEvent
     var curves: [ParameterCurve]

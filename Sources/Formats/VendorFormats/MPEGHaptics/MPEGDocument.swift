@@ -163,7 +163,7 @@ enum MPEGModality: String, JSONEnumeration {
 
   static let binaryCodeCount = 14
 
-  /// The suitability of a vibrating actuator for signals for this sense.
+  /// The way that a vibrating actuator plays signals for this sense.
   enum Playability { case unchanged, asVibration, unplayable }
 
   /// The playability of signals for this sense on a vibrating actuator. Positions in textures,

@@ -395,8 +395,8 @@ extension HapticClip {
 
   /// Returns the index of the point with the minimum amplitude at or after a time.
   ///
-  /// Returns nil if all points are earlier. This point carries an emphasis, so that its amplitude
-  /// needs the least change.
+  /// The point carries an emphasis, because its amplitude needs the least change. Returns nil if
+  /// all points are earlier.
   private static func minimumAmplitudePointIndex(
     in points: [AmplitudePoint], from time: Double
   ) -> Int? {

@@ -211,7 +211,7 @@ private struct PulsarReader: JSONSchemaReader {
     return true
   }
 
-  /// The minimum plausible pattern length with fractional times, in milliseconds.
+  /// The maximum length of a pattern with times that may be in seconds, in milliseconds.
   ///
   /// Fractional times in a shorter pattern indicate that the unit is seconds.
   private static let maximumSuspiciousLengthMilliseconds = 10.0

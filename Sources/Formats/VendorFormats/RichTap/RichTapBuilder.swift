@@ -195,7 +195,7 @@ struct RichTapBuilder {
 
   /// The maximum number of inner envelope points in a curve.
   ///
-  /// They exclude the ramps that HE requires at its ends.
+  /// They exclude the ramps that HE requires at both ends of a curve.
   private var maximumInnerCurvePointCount: Int {
     RichTapDialect.curvePointCountRange.upperBound - (dialect == .richTapHE ? 2 : 0)
   }
