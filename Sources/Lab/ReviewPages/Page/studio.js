@@ -56,7 +56,9 @@ async function loadModule() {
     const answer = await fetch(data.module);
     if (!answer.ok) throw new Error(`its module cannot be loaded: ${answer.status}.`);
     packedModule = await bytesOfFile(answer);
-  } else packedModule = bytesOfDense(find("#studio-module").textContent);
+  } else {
+    packedModule = bytesOfDense(find("#studio-module").textContent);
+  }
 }
 
 async function start() {
