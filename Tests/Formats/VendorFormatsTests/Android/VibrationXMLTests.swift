@@ -128,7 +128,8 @@ enum VibrationFixtures {
     <vibration-effect><primitive-effect name="tick" delayMs="2147483648"/></vibration-effect>
       1:49: error: delayMs is "2147483648"; must be at most 2147483647 \
     (vibration-effect.primitive-effect[0])
-    <vibration-effect><primitive-effect name="tick" delayMs="99999999999999999999"/></vibration-effect>
+    <vibration-effect><primitive-effect name="tick" \
+    delayMs="99999999999999999999"/></vibration-effect>
       1:49: error: delayMs is "99999999999999999999"; must be at most 2147483647 \
     (vibration-effect.primitive-effect[0])
     <vibration-effect><primitive-effect name="tick" delayType="later"/></vibration-effect>
