@@ -79,7 +79,7 @@ extension PatternRules {
 
   /// Returns whether an event is above the silence threshold at any time.
   ///
-  /// If the budget is used up, it is assumed to be.
+  /// Returns true without a check if the budget is used up.
   private static func isPerceptible(
     _ event: HapticEvent, under control: ControlTimeline, budget: inout Int
   ) -> Bool {

@@ -1,7 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// A search in a recording for a reference with one changed event, where the event is strong.
+/// A search in a recording for a reference with one changed event, which is a strong event.
 ///
 /// Such a recording is difficult to align: at the true delay, too little of the reference agrees
 /// with it. So the search changes the event first:
