@@ -63,6 +63,11 @@ struct RecordingFit {
 
   private var sampleRate: Double { reference.sampleRate }
 
+  /// Returns the model error in the recording before whitening, at a common gain.
+  func modelErrorMagnitude(commonGain: Double) -> Double {
+    Self.modelErrorToPeakRatio * commonGain * reference.peakMagnitude
+  }
+
   /// A Boolean value that indicates whether the tempo deviates by at most a clock difference.
   var isLimitedToClockDeviation: Bool { maximumTempoDeviation <= Self.maximumClockTempoDeviation }
 
@@ -70,7 +75,7 @@ struct RecordingFit {
   private static let minimumWaveformEnergyRatio = 1e-5
   private static let whitenerTapCount = 33
   /// The model error of the best-fitting waveform, relative to the recorded reference's peak.
-  static let modelErrorToPeakRatio = 5e-4
+  private static let modelErrorToPeakRatio = 5e-4
   /// The maximum tempo deviation between two clocks, as a fraction.
   static let maximumClockTempoDeviation = 0.002
 

@@ -70,9 +70,8 @@ struct RecordingResidual {
   ///
   /// The misfit is at least 0. Recorded silence has no noise, so the model error counts as noise.
   var noiseMisfitDecades: Double {
-    let whitenerGain = fit.whitenerTaps.reduce(0.0) { $0 + Double($1 * $1) }.squareRoot()
-    let modelError =
-      RecordingFit.modelErrorToPeakRatio * commonGain * fit.reference.peakMagnitude * whitenerGain
+    let whitenerGain = Vector.energy(fit.whitenerTaps).squareRoot()
+    let modelError = fit.modelErrorMagnitude(commonGain: commonGain) * whitenerGain
     let unexplainedDeviation = max(noiseDeviation, modelError)
     let noiseEnergy =
       unexplainedDeviation * unexplainedDeviation * Double(max(1, whitenedSamples.count))

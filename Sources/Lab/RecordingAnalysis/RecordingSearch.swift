@@ -266,8 +266,7 @@ extension RecordingSearch.FittedPlacement {
       }
       let solution = refinedPlacement.fit.solve(isWhitened: false)
       var noise = NoiseSpectralDensity(of: solution.whitenedResidual)
-      let error =
-        RecordingFit.modelErrorToPeakRatio * solution.commonGain * fit.reference.peakMagnitude
+      let error = fit.modelErrorMagnitude(commonGain: solution.commonGain)
       noise.addWhiteNoise(power: error * error + 1e-16)
       refinedPlacement.fit.whitenerTaps = noise.whiteningFilter()
       refinedPlacement.fit.refinePlacement()
