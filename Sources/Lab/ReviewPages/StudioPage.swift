@@ -2,11 +2,10 @@ internal import SystemSupport
 internal import ShippedFiles
 internal import SignalPlots
 
-/// A self-contained HTML page that plays, shows and edits patterns.
+/// An HTML page that plays, shows, and edits patterns.
 ///
-/// The page contains the renderer, compiled to WebAssembly.
-///
-/// The page needs no network. It contains the bytes of the patterns' files.
+/// The page contains the bytes of the patterns' files, and the renderer, compiled to WebAssembly.
+/// It needs no network, unless it loads the renderer from a server.
 public struct StudioPage: Sendable {
   /// A pattern that the studio shows when the page is opened.
   public struct OpenDocument: Sendable {
