@@ -13,8 +13,7 @@ struct AddedSoundEstimator {
   /// Returns the most significant perceptible burst in the residual, or nil if there is none.
   func strongestBurst(of detector: BurstDetector) -> BurstDetector.Burst? {
     detector.strongestBurst(
-      in: residualSamples, whitener: residual.fit.whitenerTaps, sigma: residual.noiseDeviation,
-      maskingThreshold: maskingAmplitudes())
+      in: residualSamples, sigma: residual.noiseDeviation, maskingThreshold: maskingAmplitudes())
   }
 
   /// Returns an added sound as a change: the sound around a burst of the residual.

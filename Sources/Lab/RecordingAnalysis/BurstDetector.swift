@@ -5,6 +5,10 @@ import SignalAnalysis
 ///
 /// The bank has windowed tones of nine frequencies and two durations, and the transients of a
 /// profile. A pair of filters in quadrature responds to a tone of any phase.
+///
+/// The filters are applied in the frequency domain to overlapping blocks (overlap-save). By the
+/// Cauchy–Schwarz inequality, the energy of a block limits the scores of the bursts in it. A filter
+/// therefore skips the blocks that cannot contain a stronger burst than the best one so far.
 struct BurstDetector {
   /// A burst that was detected in a residual.
   struct Burst {
@@ -19,31 +23,88 @@ struct BurstDetector {
     var detectionScore: Double
   }
 
-  /// The templates of bursts: in-phase samples, and quadrature samples if the phase is free.
-  private var burstTemplates: [(inPhase: [Float], quadrature: [Float]?)] = []
+  /// The matched filters for one burst.
+  private struct MatchedFilters {
+    /// The number of samples of the burst, before whitening.
+    var burstSampleCount: Int
+    /// The spectra of the whitened burst: in phase, and in quadrature if the phase is free.
+    var spectra: [[ComplexNumber]] = []
+    /// The energy of a filter.
+    var energy = 0.0
+    /// The maximum sum of the filters' squared outputs for a signal of unit energy.
+    var maximumOutputPower = 0.0
+  }
 
-  /// Creates the templates of all bursts that can be detected.
+  /// An excerpt of a residual.
+  private struct Block {
+    var firstSampleIndex: Int
+    var energy: Double
+    var spectrum: [ComplexNumber]
+  }
+
+  private var filterBank: [MatchedFilters] = []
+  /// The number of samples of a block.
+  private let blockSampleCount: Int
+  /// The number of positions of bursts in a block.
+  private let positionCount: Int
+
+  /// The number of samples of a block, in multiples of the longest filter.
+  private static let blockToFilterRatio = 5
+  /// A factor slightly above 1 that covers rounding errors of the transform.
+  private static let roundingMargin = 1.001
+
+  /// Creates the matched filters of all bursts that can be detected.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
   ///   - extra: Waveforms to add to the bank.
-  init(rate: Double, extra: [EventWaveform]) {
+  ///   - whitener: The impulse response of the residual's whitening filter.
+  init(rate: Double, extra: [EventWaveform], whitener: [Float]) {
+    /// The samples of each burst: in phase, and in quadrature if the phase is free.
+    var bursts: [[[Float]]] = []
     for step in 0..<9 {
       let hertz = 60 * pow(320.0 / 60, Double(step) / 8)
       for seconds in [0.012, 0.035] {
         let count = Int(seconds * rate)
         let window = (0..<count).map { pow(sin(.pi * (Double($0) + 0.5) / Double(count)), 0.6) }
         let angle = 2 * .pi * hertz / rate
-        burstTemplates.append(
-          (
-            window.indices.map { Float(window[$0] * cos(angle * Double($0))) },
-            window.indices.map { Float(window[$0] * sin(angle * Double($0))) }
-          ))
+        bursts.append([
+          window.indices.map { Float(window[$0] * cos(angle * Double($0))) },
+          window.indices.map { Float(window[$0] * sin(angle * Double($0))) },
+        ])
       }
     }
     for waveform in extra {
       let peak = max(1e-9, Statistics.peak(of: waveform.samples))
-      burstTemplates.append((waveform.samples.map { $0 / peak }, nil))
+      bursts.append([waveform.samples.map { $0 / peak }])
+    }
+
+    let longestBurst = bursts.map { $0[0].count }.max() ?? 0
+    let longestFilter = longestBurst + whitener.count - 1
+    blockSampleCount = FourierTransform.fastLength(
+      atLeast: Self.blockToFilterRatio * longestFilter)
+    positionCount = blockSampleCount - longestFilter + 1
+    var transform = FourierTransform(length: blockSampleCount)
+    for burst in bursts {
+      let filters = burst.map { Vector.filtered($0, by: whitener, tail: whitener.count - 1) }
+      var matchedFilters = MatchedFilters(burstSampleCount: burst[0].count)
+      for filter in filters {
+        matchedFilters.spectra.append(transform.forward(filter))
+      }
+      let energy = Vector.energy(filters[0])
+      matchedFilters.energy = energy
+      matchedFilters.maximumOutputPower = energy
+      if filters.count > 1 {
+        // The maximum is the larger eigenvalue of the filters' Gram matrix.
+        let quadratureEnergy = Vector.energy(filters[1])
+        let halfDifference = (energy - quadratureEnergy) / 2
+        let product = Vector.dot(filters[0], filters[1])
+        matchedFilters.energy = (energy + quadratureEnergy) / 2
+        matchedFilters.maximumOutputPower =
+          matchedFilters.energy
+          + (halfDifference * halfDifference + product * product).squareRoot()
+      }
+      filterBank.append(matchedFilters)
     }
   }
 
@@ -53,47 +114,48 @@ struct BurstDetector {
   ///
   /// - Parameters:
   ///   - residual: The residual.
-  ///   - whitener: The impulse response of the whitening filter.
   ///   - sigma: The standard deviation of the noise.
   ///   - maskingThreshold: The amplitude, at each sample, below which a burst is imperceptible.
   func strongestBurst(
-    in residual: [Float], whitener: [Float], sigma: Double, maskingThreshold: [Float]
-  )
-    -> Burst?
-  {
-    let transformLength = FourierTransform.fastLength(atLeast: residual.count + 300)
-    var transform = FourierTransform(length: transformLength)
-    let residualBins = transform.forward(residual)
+    in residual: [Float], sigma: Double, maskingThreshold: [Float]
+  ) -> Burst? {
+    var transform = FourierTransform(length: blockSampleCount)
+    let blocks = blocks(of: residual, &transform)
+    var outputSpectrum = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
+    var output = [Float](repeating: 0, count: blockSampleCount)
+    var outputPowers = output
     // More positions make a false detection more likely. The minimum z-score applies to 40,000
     // positions, and increases by 0.25 for each factor of ten.
     let relativeTestCount = max(1, Double(residual.count) / 4e4)
     let correctedZScore = RecordingThreshold.minimumZScore + 0.25 * log10(relativeTestCount)
     let detectionThreshold = correctedZScore * correctedZScore + 8
     var strongestBurst: Burst?
-    for (inPhase, quadrature) in burstTemplates {
-      let filtered = Vector.filtered(inPhase, by: whitener, tail: whitener.count - 1)
-      let filteredQuadrature = quadrature.map {
-        Vector.filtered($0, by: whitener, tail: whitener.count - 1)
-      }
-      let products = transform.correlation(residualBins, filtered)
-      let quadratureProducts = filteredQuadrature.map { transform.correlation(residualBins, $0) }
-      let filteredEnergy = Vector.energy(filtered)
-      let energy =
-        filteredQuadrature.map { (filteredEnergy + Vector.energy($0)) / 2 } ?? filteredEnergy
-      let scale = Float(1 / (energy * sigma * sigma))
-      let amplitude = Float(1 / energy)
+    for filters in filterBank {
+      let scale = Float(1 / (filters.energy * sigma * sigma))
+      let amplitude = Float(1 / filters.energy)
       let minimumScore = max(
         Float(detectionThreshold),
         Float(strongestBurst.map { $0.detectionScore + detectionThreshold } ?? 0))
       var strongest = (score: minimumScore, index: -1)
-      let halfLength = inPhase.count / 2
-      unsafe products.withUnsafeBufferPointer { p in
-        for index in 0..<residual.count {
-          var power = unsafe p[index] * p[index]
-          if let quadratureProducts {
-            power += quadratureProducts[index] * quadratureProducts[index]
+      let halfLength = filters.burstSampleCount / 2
+      let maximumScorePerEnergy =
+        Self.roundingMargin * filters.maximumOutputPower / (filters.energy * sigma * sigma)
+      for block in blocks where block.energy * maximumScorePerEnergy > Double(strongest.score) {
+        for (number, spectrum) in filters.spectra.enumerated() {
+          for bin in outputSpectrum.indices {
+            outputSpectrum[bin] = block.spectrum[bin] * spectrum[bin].conjugate
           }
+          var outputSpan = output.mutableSpan
+          transform.backward(outputSpectrum.span, into: &outputSpan)
+          for position in 0..<positionCount {
+            let power = output[position] * output[position]
+            outputPowers[position] = number == 0 ? power : outputPowers[position] + power
+          }
+        }
+        for position in 0..<min(positionCount, residual.count - block.firstSampleIndex) {
+          let power = outputPowers[position]
           guard power * scale > strongest.score else { continue }
+          let index = block.firstSampleIndex + position
           let middle = min(index + halfLength, maskingThreshold.count - 1)
           guard power.squareRoot() * amplitude > maskingThreshold[middle] else { continue }
           strongest = (power * scale, index)
@@ -102,11 +164,25 @@ struct BurstDetector {
       guard strongest.index >= 0 else { continue }
       strongestBurst = Burst(
         paddedSampleRange: max(
-          0, strongest.index - 40)..<min(residual.count, strongest.index + inPhase.count + 40),
+          0, strongest.index - 40)..<min(
+            residual.count, strongest.index + filters.burstSampleCount + 40),
         firstSampleIndex: strongest.index,
-        peakAmplitude: (Double(strongest.score) * sigma * sigma / energy).squareRoot(),
+        peakAmplitude: (Double(strongest.score) * sigma * sigma / filters.energy).squareRoot(),
         detectionScore: Double(strongest.score) - detectionThreshold)
     }
     return strongestBurst
+  }
+
+  /// Divides a residual into overlapping blocks, and computes their spectra.
+  private func blocks(of residual: [Float], _ transform: inout FourierTransform) -> [Block] {
+    var blocks: [Block] = []
+    for first in stride(from: 0, to: residual.count, by: positionCount) {
+      let samples = Array(residual[first..<min(residual.count, first + blockSampleCount)])
+      blocks.append(
+        Block(
+          firstSampleIndex: first, energy: Vector.energy(samples),
+          spectrum: transform.forward(samples)))
+    }
+    return blocks
   }
 }

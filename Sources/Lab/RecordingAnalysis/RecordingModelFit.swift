@@ -89,7 +89,8 @@ struct RecordingModelFit {
     self.changedEventHypothesis = hypothesis
     burstDetector = BurstDetector(
       rate: originalReference.sampleRate,
-      extra: self.originalReference.eventRenderer?.transientBank() ?? [])
+      extra: self.originalReference.eventRenderer?.transientBank() ?? [],
+      whitener: fittedPlacement.fit.whitenerTaps)
     residual = RecordingResidual(fittedPlacement.fit)
     guard commonGain > 0 else { return }
     measureDetectability()
