@@ -142,14 +142,24 @@ struct RecordingChangeSearch {
     let candidates = candidateChanges(of: model, correlations).sorted {
       $0.explainedEnergy > $1.explainedEnergy
     }
-    var unrefinedCandidates = candidates.prefix(maximumCounts.evaluated).map { candidate in
-      EvaluatedChange(
-        change: candidate.change,
-        logEvidence: logEvidence(of: model, with: candidate.change, correlations))
+    // Refinements of similar candidates lead to the same changes.
+    var knownLogEvidences: [RecordingModel.Change: Double] = [:]
+    func evaluatedChange(_ change: RecordingModel.Change) -> EvaluatedChange {
+      var predictedChange = change
+      if change.kind == .time {
+        predictedChange.signedAmount = RecordingPredictor.roundedShift(change.signedAmount)
+      }
+      let evidence =
+        knownLogEvidences[predictedChange] ?? logEvidence(of: model, with: change, correlations)
+      knownLogEvidences[predictedChange] = evidence
+      return EvaluatedChange(change: change, logEvidence: evidence)
+    }
+    var unrefinedCandidates = candidates.prefix(maximumCounts.evaluated).map {
+      evaluatedChange($0.change)
     }
     unrefinedCandidates.sort { $0.logEvidence > $1.logEvidence }
     return unrefinedCandidates.prefix(maximumCounts.refined).compactMap { candidate in
-      let refinedCandidate = refinedChange(candidate, in: model, correlations)
+      let refinedCandidate = refinedChange(candidate, evaluate: evaluatedChange)
       let change = refinedCandidate.change
       if let range = Self.changeAmountRanges[change.kind], !range.contains(abs(change.signedAmount))
       {
@@ -208,11 +218,10 @@ struct RecordingChangeSearch {
   ///
   /// - Parameters:
   ///   - candidate: The change to refine.
-  ///   - model: The model without the change.
-  ///   - correlations: The correlations without the change.
+  ///   - evaluate: A closure that evaluates a variant of the change.
   private func refinedChange(
-    _ candidate: EvaluatedChange, in model: RecordingModel,
-    _ correlations: RecordingResponse.Correlations
+    _ candidate: EvaluatedChange,
+    evaluate: (RecordingModel.Change) -> EvaluatedChange
   ) -> EvaluatedChange {
     var best = candidate
 
@@ -220,10 +229,10 @@ struct RecordingChangeSearch {
     ///
     /// Returns true if the variant was accepted.
     func adoptIfBetter(_ variant: RecordingModel.Change) -> Bool {
-      let variantEvidence = logEvidence(of: model, with: variant, correlations)
+      let evaluatedVariant = evaluate(variant)
       let isValid = variant.kind != .added || variant.signedAmount > 0
-      guard variantEvidence > best.logEvidence, isValid else { return false }
-      best = EvaluatedChange(change: variant, logEvidence: variantEvidence)
+      guard evaluatedVariant.logEvidence > best.logEvidence, isValid else { return false }
+      best = evaluatedVariant
       return true
     }
 

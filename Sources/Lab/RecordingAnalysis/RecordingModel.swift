@@ -7,7 +7,7 @@ import SignalAnalysis
 /// chain, an optional automatic gain control, and changes of individual events.
 struct RecordingModel {
   /// A changed event, or an added transient.
-  struct Change {
+  struct Change: Hashable {
     var kind: RecordingChange.Kind
     /// The index of the event's waveform, or nil for an added transient.
     var waveformIndex: Int?

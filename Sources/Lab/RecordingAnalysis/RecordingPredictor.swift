@@ -75,13 +75,16 @@ struct RecordingPredictor {
         by: pow(10, change.signedAmount / 20))
     case .time:
       changedWaveform = eventVariants.shiftedWaveform(
-        waveformIndex, by: (change.signedAmount * 1_000).rounded() / 1_000)
+        waveformIndex, by: Self.roundedShift(change.signedAmount))
     default:
       changedWaveform =
         eventVariants.retunedEvent(waveformIndex, by: exp(change.signedAmount))?.retunedWaveform
     }
     return changedWaveform.map { waveform(of: $0, tempo: tempo) }
   }
+
+  /// Returns a time shift rounded to 1 ms, the resolution of predicted signals, in seconds.
+  static func roundedShift(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
 
   /// Returns the difference between the predicted signals with and without a change.
   ///
