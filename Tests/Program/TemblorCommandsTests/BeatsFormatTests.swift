@@ -30,19 +30,13 @@ import VendorFormats
   private static let formats = FormatRegistry.standard.adding(.beats)
 
   /// Runs a verb in a registry with the format of the tests.
-  private func run(_ description: (FormatRegistry) -> Command, _ arguments: String...) throws
-    -> (
-      status: CommandLineKit.ExitStatus, output: String, error: String
-    )
-  {
+  private func run(
+    _ makeCommand: (FormatRegistry) -> Command, _ arguments: String...
+  ) throws -> ProgramRun {
     let recorded = RecordedTerminal()
-    let description = description(Self.formats)
-    let status = try description.action(description.parseArguments(arguments), recorded.terminal)
-    let folder = testFolder.path + "/"
-    return (
-      status, recorded.output.replacing(folder, with: ""),
-      recorded.error.replacing(folder, with: "")
-    )
+    let command = makeCommand(Self.formats)
+    let status = try command.action(command.parseArguments(arguments), recorded.terminal)
+    return ProgramRun(status: status, recorded: recorded).relative(to: testFolder)
   }
 
   @Test func renderWritesItsSound() throws {

@@ -45,10 +45,13 @@ import VendorFormats
 
   private static let copied = "out/sounds/hit.wav: copied from 'in/sounds/hit.wav'\n"
 
-  private func run(_ arguments: String...) -> (status: CommandLineKit.ExitStatus, error: String) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    return (status, recorded.error.replacing(testFolder.path + "/", with: "").withoutWrittenFiles)
+  /// Runs the program. The returned messages exclude the lines on written files.
+  private func run(_ arguments: String...) -> ProgramRun { run(arguments) }
+
+  private func run(_ arguments: [String]) -> ProgramRun {
+    var run = testFolder.runTemblor(arguments)
+    run.error = run.error.withoutWrittenFiles
+    return run
   }
 
   private func sounds(of path: String) throws -> [String] {
@@ -61,19 +64,17 @@ import VendorFormats
   )
     throws
   {
-    let recorded = RecordedTerminal()
-    let arguments =
-      ["convert", testFolder("in/tap.ahap"), "--json", "-o", testFolder("out/new.ahap")] + options
-    #expect(TemblorProgram.makeProgram().run(arguments, on: recorded.terminal) == .success)
-    #expect(
-      recorded.error.replacing(testFolder.path + "/", with: "").withoutWrittenFiles == Self.copied)
+    let run = run(
+      ["convert", testFolder("in/tap.ahap"), "--json", "-o", testFolder("out/new.ahap")] + options)
+    #expect(run.status == .success)
+    #expect(run.error == Self.copied)
     #expect(try sounds(of: "out/new.ahap") == ["sounds/hit.wav", "sounds/hit.wav"])
     #expect(
       try FileSystem.read(testFolder("out/sounds/hit.wav"))
         == FileSystem.read(testFolder("in/sounds/hit.wav")))
-    let output = recorded.output.replacing(testFolder.path + "/", with: "")
     #expect(
-      output.contains("out/new.ahap\",\n") && output.contains("out/sounds/hit.wav\""), "\(output)")
+      run.output.contains("out/new.ahap\",\n") && run.output.contains("out/sounds/hit.wav\""),
+      "\(run.output)")
   }
 
   @Test func soundsInTheOutputFolderAreNotCopied() throws {
@@ -161,12 +162,10 @@ import VendorFormats
   }
 
   @Test func equalSoundsAreCopiedOnce() throws {
-    let arguments = ["convert", testFolder("in/tap.ahap"), "-o", testFolder("out/new.ahap")]
     for expected in [Self.copied, ""] {
-      let recorded = RecordedTerminal()
-      #expect(TemblorProgram.makeProgram().run(arguments, on: recorded.terminal) == .success)
-      #expect(
-        recorded.error.replacing(testFolder.path + "/", with: "").withoutWrittenFiles == expected)
+      let run = run("convert", testFolder("in/tap.ahap"), "-o", testFolder("out/new.ahap"))
+      #expect(run.status == .success)
+      #expect(run.error == expected)
     }
   }
 

@@ -33,16 +33,10 @@ import VendorFormats
   }
 
   /// Runs the program. The returned messages exclude the lines on written files.
-  private func run(_ arguments: String...) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    let folder = testFolder.path + "/"
-    return (
-      status, recorded.output.replacing(folder, with: ""),
-      recorded.error.replacing(folder, with: "").withoutWrittenFiles
-    )
+  private func run(_ arguments: String...) -> ProgramRun {
+    var run = testFolder.runTemblor(arguments)
+    run.error = run.error.withoutWrittenFiles
+    return run
   }
 
   private func composition(_ name: String) throws -> [Int] {

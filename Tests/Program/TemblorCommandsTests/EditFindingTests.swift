@@ -23,24 +23,12 @@ import Testing
     try testFolder.write(Self.pattern, to: "x.ahap")
   }
 
-  private func run(_ arguments: String...) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    let folder = testFolder.path + "/"
-    return (
-      status, recorded.output.replacing(folder, with: ""),
-      recorded.error.replacing(folder, with: "")
-    )
-  }
-
   private func text() throws -> String {
     String(decoding: try FileSystem.read(testFolder("x.ahap")), as: UTF8.self)
   }
 
   @Test func errorIsRefused() throws {
-    let run = run("edit", testFolder("x.ahap"), "set", "events[0].time", "100000")
+    let run = testFolder.runTemblor("edit", testFolder("x.ahap"), "set", "events[0].time", "100000")
     #expect(run.status == .invalidInput)
     #expect(
       run.error.hasPrefix("x.ahap: error: event 1 ends at 100000.0 s; patterns are limited"),
@@ -50,7 +38,8 @@ import Testing
 
   /// The sharpness of the file is out of range before and after the change.
   @Test func onlyAddedWarningsArePrinted() throws {
-    let changed = run("edit", testFolder("x.ahap"), "set", "events[0].intensity", "7")
+    let changed = testFolder.runTemblor(
+      "edit", testFolder("x.ahap"), "set", "events[0].intensity", "7")
     #expect(changed.status == .success)
     #expect(
       changed.error == """
@@ -62,7 +51,8 @@ import Testing
 
         """)
     #expect(try text().contains("\"ParameterValue\": 7"))
-    let unchanged = run("edit", testFolder("x.ahap"), "set", "events[0].time", "0.5")
+    let unchanged = testFolder.runTemblor(
+      "edit", testFolder("x.ahap"), "set", "events[0].time", "0.5")
     #expect(unchanged.status == .success && unchanged.error == "", "\(unchanged.error)")
   }
 
@@ -93,11 +83,9 @@ import Testing
       ),
     ])
   func warningsAboutThePatternArePrinted(changes: [String], warning: String) throws {
-    let recorded = RecordedTerminal()
-    let path = testFolder("x.ahap")
-    let status = TemblorProgram.makeProgram().run(["edit", path] + changes, on: recorded.terminal)
-    #expect(status == .success)
-    #expect(recorded.error.replacing(testFolder.path + "/", with: "") == warning)
+    let run = testFolder.runTemblor(["edit", testFolder("x.ahap")] + changes)
+    #expect(run.status == .success)
+    #expect(run.error == warning)
   }
 
   /// The warning names the gap, which the change halves, and later the times of both taps change.
@@ -105,10 +93,12 @@ import Testing
   func knownWarningsAreNotRepeated() throws {
     let entry = #"{"Event":{"Time":0.02,"EventType":"HapticTransient"}}"#
     #expect(
-      run("edit", testFolder("x.ahap"), "add", entry).error == Self.closeTransientWarning)
-    let smallerGap = run("edit", testFolder("x.ahap"), "set", "events[1].time", "0.01")
+      testFolder.runTemblor("edit", testFolder("x.ahap"), "add", entry).error
+        == Self.closeTransientWarning)
+    let smallerGap = testFolder.runTemblor(
+      "edit", testFolder("x.ahap"), "set", "events[1].time", "0.01")
     #expect(smallerGap.status == .success && smallerGap.error == "", "\(smallerGap.error)")
-    let laterTaps = run(
+    let laterTaps = testFolder.runTemblor(
       "edit", testFolder("x.ahap"), "set", "events[0].time", "1", "set", "events[1].time", "1.01")
     #expect(laterTaps.status == .success && laterTaps.error == "", "\(laterTaps.error)")
   }
@@ -118,11 +108,12 @@ import Testing
       [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]
     }
     try AtomicFileWriter.write(bytes, to: testFolder("x.ahap"))
-    let run = run("edit", testFolder("x.ahap"), "set", "events[0].intensity", "0.7")
+    let run = testFolder.runTemblor(
+      "edit", testFolder("x.ahap"), "set", "events[0].intensity", "0.7")
     #expect(run.status == .failure)
     #expect(run.error == "x.ahap: is not encoded as UTF-8; save it as UTF-8 before editing\n")
     #expect(try FileSystem.read(testFolder("x.ahap")) == bytes)
-    #expect(self.run("edit", testFolder("x.ahap")).status == .success)
+    #expect(testFolder.runTemblor("edit", testFolder("x.ahap")).status == .success)
   }
 
   @Test("Commands that render to measure stop after ten minutes, and say so")
@@ -132,10 +123,10 @@ import Testing
       {"Version": 1.0, "Pattern": [
         {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 86000}}]}
       """#, to: "long.ahap")
-    let info = run("info", testFolder("long.ahap"), "--rate", "8000")
+    let info = testFolder.runTemblor("info", testFolder("long.ahap"), "--rate", "8000")
     #expect(info.status == .success)
     #expect(info.output.contains("never limited in the first 600 s\n"), "\(info.output)")
-    let shortInfo = run("info", testFolder("x.ahap"))
+    let shortInfo = testFolder.runTemblor("info", testFolder("x.ahap"))
     #expect(!shortInfo.output.contains("in the first"), "\(shortInfo.output)")
   }
 }

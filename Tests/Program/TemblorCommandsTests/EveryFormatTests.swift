@@ -26,21 +26,14 @@ import VendorFormats
     let bytes = writtenFiles.files[0].bytes
     guard format.recognize(bytes.span) == .certain else {
       try AtomicFileWriter.write(bytes, to: folder("plain"))
-      let (status, error) = run([
-        "convert", "--input-format", id, folder("plain"), "-o", folder("p.ahap"),
-      ])
-      #expect(status == .success, "\(error)")
+      let run = TemblorProgram.run(
+        "convert", "--input-format", id, folder("plain"), "-o", folder("p.ahap"))
+      #expect(run.status == .success, "\(run.error)")
       return nil
     }
     let path = folder(id)
     try AtomicFileWriter.write(bytes, to: path)
     return path
-  }
-
-  private func run(_ arguments: [String]) -> (status: CommandLineKit.ExitStatus, error: String) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    return (status, recorded.error)
   }
 
   @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isAcceptedByContent(id: String)
@@ -55,8 +48,8 @@ import VendorFormats
       ["compare", path, path, "-o", folder("report.html")],
     ]
     for command in commands {
-      let (status, error) = run(command)
-      #expect(status == .success, "\(command.joined(separator: " ")): \(error)")
+      let run = TemblorProgram.run(command)
+      #expect(run.status == .success, "\(command.joined(separator: " ")): \(run.error)")
     }
     try isPlayed(id, []) {
       try PlayCommand.run(
@@ -142,10 +135,9 @@ import VendorFormats
       {"relative_position": 1000, "amplitude_modulation": 0.6, "frequency_modulat\
       ion": 100}]}]}]}]}]}
       """, to: "square")
-    let recorded = RecordedTerminal()
-    let arguments = ["plot", folder("square"), "--panels", "score", "--width", "60"]
-    #expect(TemblorProgram.makeProgram().run(arguments, on: recorded.terminal) == .success)
-    #expect(!recorded.output.contains("no haptic events"), "\(recorded.output)")
+    let run = TemblorProgram.run("plot", folder("square"), "--panels", "score", "--width", "60")
+    #expect(run.status == .success)
+    #expect(!run.output.contains("no haptic events"), "\(run.output)")
   }
 
   @Test func differentFormatsAreCompared() throws {
@@ -153,8 +145,9 @@ import VendorFormats
     let paths = try ids.compactMap(file)
     let first = try #require(paths.first)
     for path in paths.dropFirst() {
-      let (status, error) = run(["compare", first, path])
-      #expect(status == .success || status == .exceedsTolerance, "\(path): \(error)")
+      let run = TemblorProgram.run("compare", first, path)
+      #expect(
+        run.status == .success || run.status == .exceedsTolerance, "\(path): \(run.error)")
     }
   }
 }

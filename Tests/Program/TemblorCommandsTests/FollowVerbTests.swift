@@ -30,9 +30,8 @@ extension SoundServers {
         "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 1},
         {"ParameterID": "HapticSharpness", "ParameterValue": 0}]}}]}
       """, to: "hum.ahap")
-    let recorded = RecordedTerminal()
-    let arguments = ["render", folder("hum.ahap"), "-q", "-o", folder("hum.wav")]
-    #expect(TemblorProgram.makeProgram().run(arguments, on: recorded.terminal) == .success)
+    let run = TemblorProgram.run("render", folder("hum.ahap"), "-q", "-o", folder("hum.wav"))
+    #expect(run.status == .success)
   }
 
   /// A capture device that delivers silence and reports the given events.
@@ -209,12 +208,9 @@ extension SoundServers {
     "The name of a sink is not a number and not empty",
     arguments: ["pipewire:NODE=-1", "alsa:pipewire:NODE=", "pulse:DEVICE=3"])
   func invalidSinkIsAnErrorOfUsage(device: String) {
-    let recorded = RecordedTerminal()
-    #expect(
-      TemblorProgram.makeProgram().run(["play", "light", "-d", device], on: recorded.terminal)
-        == .usageError
-    )
-    #expect(recorded.error.contains("run 'temblor devices' to list sinks"))
+    let run = TemblorProgram.run("play", "light", "-d", device)
+    #expect(run.status == .usageError)
+    #expect(run.error.contains("run 'temblor devices' to list sinks"))
   }
 
   @Test func missingSinkIsReportedWithAlternatives() {
@@ -265,11 +261,8 @@ extension SoundServers {
     } throws: {
       ($0 as? UsageError)?.description == "'--low' must be below '--high' (60 Hz), not '90'"
     }
-    let recorded = RecordedTerminal()
-    let missing = folder("no.wav")
-    #expect(
-      TemblorProgram.makeProgram().run(
-        ["follow", "--source", missing, "-d", "null"], on: recorded.terminal) != .success)
-    #expect(recorded.error.contains("no.wav"))
+    let run = TemblorProgram.run("follow", "--source", folder("no.wav"), "-d", "null")
+    #expect(run.status != .success)
+    #expect(run.error.contains("no.wav"))
   }
 }

@@ -65,18 +65,6 @@ import Testing
     return try LoadedPattern(input).composition
   }
 
-  private func run(_ arguments: String...) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    let folder = testFolder.path + "/"
-    return (
-      status, recorded.output.replacing(folder, with: ""),
-      recorded.error.replacing(folder, with: "")
-    )
-  }
-
   @Test("Channels that differ are signals at body locations")
   func channelsThatDiffer() throws {
     let composition = try load("pad.wav", channels: [2, 3])
@@ -98,11 +86,11 @@ import Testing
 
   @Test("Render plays chosen channels, each on the output channel of its body location")
   func rendering() throws {
-    let run = run(
+    let run = testFolder.runTemblor(
       "render", testFolder("pad.wav"), "--input-channels", "3,4", "--channels", "2", "-o",
       testFolder("felt.wav"))
     #expect(run.status == .success, "\(run.error)")
-    let info = self.run("info", testFolder("felt.wav"), "--json")
+    let info = testFolder.runTemblor("info", testFolder("felt.wav"), "--json")
     #expect(info.status == .success)
     let signal = try TakeInput.loadSound(testFolder("felt.wav"), job: RenderJob(profile: .phone))
       .signal
@@ -117,11 +105,11 @@ import Testing
 
   @Test("The profile protects the transducer from the samples")
   func protection() {
-    let run = run(
+    let run = testFolder.runTemblor(
       "info", testFolder("equal.wav"), "--input-channels", "1", "--profile", "dayton-bst-1")
     #expect(run.status == .success)
     #expect(run.output.contains("contents   1 sampled signal"), "\(run.output)")
-    let rendered = self.run(
+    let rendered = testFolder.runTemblor(
       "render", testFolder("equal.wav"), "--profile", "dayton-bst-1", "-o", testFolder("shaker.wav")
     )
     #expect(rendered.error.contains("excursion"), "\(rendered.error)")
@@ -129,11 +117,12 @@ import Testing
 
   @Test("Commands that measure sounds accept chosen channels as patterns")
   func measuring() {
-    let info = run("info", testFolder("pad.wav"), "--input-channels", "3,4")
+    let info = testFolder.runTemblor("info", testFolder("pad.wav"), "--input-channels", "3,4")
     #expect(info.output.contains("places     channel 3, channel 4"), "\(info.output)")
-    let plot = run("plot", testFolder("pad.wav"), "--input-channels", "3", "--width", "60")
+    let plot = testFolder.runTemblor(
+      "plot", testFolder("pad.wav"), "--input-channels", "3", "--width", "60")
     #expect(plot.status == .success && plot.output.contains("profile phone"), "\(plot.output)")
-    let comparison = run(
+    let comparison = testFolder.runTemblor(
       "compare", testFolder("pad.wav"), testFolder("equal.wav"), "--input-channels", "1")
     #expect(
       comparison.status == .success
@@ -142,12 +131,12 @@ import Testing
 
   @Test("Missing and invalid channels are errors")
   func invalidChannels() {
-    let missing = run(
+    let missing = testFolder.runTemblor(
       "render", testFolder("pad.wav"), "--input-channels", "3,5", "-o", testFolder("x.wav"))
     #expect(missing.status == .failure)
     #expect(missing.error == "pad.wav: has 4 channels, but '--input-channels' is 3,5\n")
     for text in ["0", "3,3", "", "a", "1,"] {
-      let run = run(
+      let run = testFolder.runTemblor(
         "render", testFolder("pad.wav"), "--input-channels", text, "-o", testFolder("x.wav"))
       #expect(run.status == .usageError, "\(text): \(run.error)")
     }
@@ -155,7 +144,8 @@ import Testing
 
   @Test("A sound file is not overwritten by its own rendering")
   func overwriting() {
-    let run = run("render", testFolder("equal.wav"), "-o", testFolder("equal.wav"))
+    let run = testFolder.runTemblor(
+      "render", testFolder("equal.wav"), "-o", testFolder("equal.wav"))
     #expect(run.status != .success)
     #expect(run.error.contains("equal.wav"), "\(run.error)")
   }

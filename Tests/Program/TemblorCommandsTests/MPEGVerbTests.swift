@@ -35,38 +35,32 @@ import Testing
       """, to: "late.hjif")
   }
 
-  private func run(_ arguments: String...) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    return (status, recorded.output, recorded.error)
-  }
-
   @Test func verbsAcceptASampledSignal() throws {
     let file = folder("late.hjif")
-    let info = run("info", file)
+    let info = TemblorProgram.run("info", file)
     #expect(info.status == .success && info.output.contains("contents   1 sampled signal"))
     #expect(info.output.contains("length     0.1 s"), "\(info.output)")
-    let check = run("check", file)
+    let check = TemblorProgram.run("check", file)
     #expect(check.status == .success && check.output == "", "\(check.output)\(check.error)")
-    let plot = run("plot", file, "-o", folder("late.svg"))
+    let plot = TemblorProgram.run("plot", file, "-o", folder("late.svg"))
     #expect(plot.status == .success, "\(plot.error)")
-    let render = run("render", file, "--profile", "mpeg", "-o", folder("late.wav"))
+    let render = TemblorProgram.run("render", file, "--profile", "mpeg", "-o", folder("late.wav"))
     #expect(render.status == .success, "\(render.error)")
-    let compare = run("compare", file, file)
+    let compare = TemblorProgram.run("compare", file, file)
     #expect(compare.status == .success, "\(compare.error)")
-    let gallery = run("gallery", folder.path, "-o", folder("index.html"))
+    let gallery = TemblorProgram.run("gallery", folder.path, "-o", folder("index.html"))
     #expect(gallery.status == .success, "\(gallery.error)")
   }
 
   @Test func unwritableFormatsAreRefused() throws {
     let file = folder("late.hjif")
-    let convert = run("convert", file, "-o", folder("late.hmpg"))
+    let convert = TemblorProgram.run("convert", file, "-o", folder("late.hmpg"))
     #expect(
       convert.status == .usageError && convert.error.contains("the format hmpg cannot be written"),
       "\(convert.error)")
-    #expect(run("convert", "--strict", file, "-o", folder("late.ahap")).status == .invalidInput)
+    #expect(
+      TemblorProgram.run("convert", "--strict", file, "-o", folder("late.ahap")).status
+        == .invalidInput)
     #expect(FileSystem.entryKind(at: folder("late.ahap")) != .file)
   }
 

@@ -29,18 +29,6 @@ import Testing
     return #"{"state": {}, "clips": [\#(clips.joined(separator: ","))]}"#
   }
 
-  private func run(_ arguments: String...) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    let folder = testFolder.path + "/"
-    return (
-      status, recorded.output.replacing(folder, with: ""),
-      recorded.error.replacing(folder, with: "")
-    )
-  }
-
   @Test("Each clip is an input with a file name that stays in a folder of the project")
   func inputs() {
     let (inputs, problems) = PatternInput.find([testFolder("drums.hasp")])
@@ -56,26 +44,28 @@ import Testing
 
   @Test("Convert writes a file for each clip")
   func converting() throws {
-    let run = run(
+    let run = testFolder.runTemblor(
       "convert", testFolder("drums.hasp"), "--format", "haptic", "-o", testFolder("out"))
     #expect(run.status == .success, "\(run.error)")
     for name in ["kick", "___kick", "KICK-2", "_a_b"] {
       #expect(FileSystem.entryKind(at: testFolder("out/drums/\(name).haptic")) == .file, "\(name)")
-      let check = self.run("check", "--no-notes", testFolder("out/drums/\(name).haptic"))
+      let check = testFolder.runTemblor(
+        "check", "--no-notes", testFolder("out/drums/\(name).haptic"))
       #expect(check.status == .success && check.output == "", "\(check.output)")
     }
   }
 
   @Test("Commands process each clip")
   func processing() {
-    let info = run("info", testFolder("drums.hasp"))
+    let info = testFolder.runTemblor("info", testFolder("drums.hasp"))
     #expect(info.status == .success)
     #expect(info.output.contains("drums.hasp (kick)"), "\(info.output)")
-    let check = run("check", testFolder("drums.hasp"), "--no-notes")
+    let check = testFolder.runTemblor("check", testFolder("drums.hasp"), "--no-notes")
     #expect(check.status == .success, "\(check.output)")
-    let rendering = run("render", testFolder("drums.hasp"), "-o", testFolder("sounds"))
+    let rendering = testFolder.runTemblor(
+      "render", testFolder("drums.hasp"), "-o", testFolder("sounds"))
     #expect(rendering.error.hasSuffix("4 of 4 sounds written\n"), "\(rendering.error)")
-    let edit = run("edit", testFolder("drums.hasp"))
+    let edit = testFolder.runTemblor("edit", testFolder("drums.hasp"))
     #expect(edit.error == "drums.hasp: contains several patterns; specify a single file\n")
   }
 

@@ -12,14 +12,6 @@ import Testing
 
   init() throws { testFolder = try TemporaryFolder() }
 
-  private func run(_ arguments: [String]) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    return (status, recorded.output, recorded.error)
-  }
-
   /// Returns the samples of a file rendered at 8 kHz, and the messages.
   private func render(_ file: String, _ options: String...) throws -> (
     samples: [Float], error: String
@@ -28,16 +20,19 @@ import Testing
     let arguments = [
       "render", file, "--sample-format", "float", "--rate", "8000", "-q", "-o", sound,
     ]
-    let result = run(arguments + options)
+    let result = TemblorProgram.run(arguments + options)
     #expect(result.status == .success, "\(file): \(result.error)")
     return (
-      try Sound(contentsOf: sound).interleaved, run(arguments.filter { $0 != "-q" } + options).error
+      try Sound(contentsOf: sound).interleaved,
+      TemblorProgram.run(arguments.filter { $0 != "-q" } + options).error
     )
   }
 
   @Test func optionsThatChangeTheSignalAreRefused() {
     for option in ["--normalize", "--acceleration"] {
-      let result = run(["render", "light", "--raw", option, "-o", testFolder("x.wav")])
+      let result = TemblorProgram.run([
+        "render", "light", "--raw", option, "-o", testFolder("x.wav"),
+      ])
       #expect(result.status == .usageError && result.output.isEmpty)
       #expect(
         result.error
@@ -123,7 +118,7 @@ import Testing
     #expect(
       withUnknown.error.contains(": warning: and 2 more, lines 4–5\n")
         && !withoutUnknown.error.contains("warning"))
-    let strict = run([
+    let strict = TemblorProgram.run([
       "convert", "--strict", testFolder("near.ahap"), "-o", testFolder("near.haptic"),
     ])
     #expect(

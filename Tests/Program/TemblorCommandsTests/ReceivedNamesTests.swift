@@ -192,12 +192,6 @@ import Testing
     return state
   }
 
-  private func run(_ arguments: [String]) -> (status: CommandLineKit.ExitStatus, error: String) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    return (status, recorded.error.replacing(testFolder.path + "/", with: ""))
-  }
-
   private func expectUnchanged(_ before: [String: String], allowsNew: Bool) throws {
     let after = try state()
     for (path, content) in before {
@@ -215,7 +209,7 @@ import Testing
     }
     let before = try state()
     let expected = isFull ? hostile.fullOutcome ?? hostile.emptyOutcome : hostile.emptyOutcome
-    let run = run([
+    let run = testFolder.runTemblor([
       "convert", testFolder("pack/\(hostile.name)/\(hostile.name).ahap"), "-o",
       testFolder("home/new.ahap"),
     ])
@@ -245,13 +239,14 @@ import Testing
     let files = (Self.hostileNames.map(\.name) + ["second"]).map {
       testFolder("pack/\($0)/\($0).ahap")
     }
-    let run = run(["convert", "--format", "ahap", "-o", testFolder("home/")] + files)
+    let run = testFolder.runTemblor(
+      ["convert", "--format", "ahap", "-o", testFolder("home/")] + files)
     #expect(run.status == .failure && run.error.contains(conflict), "\(run.error)")
     #expect(try state() == before)
   }
 
   @Test func aDroppedSoundIsALoss() throws {
-    let run = run([
+    let run = testFolder.runTemblor([
       "convert", "--strict", testFolder("pack/dotfile/dotfile.ahap"), "-o",
       testFolder("home/new.ahap"),
     ])
@@ -263,7 +258,9 @@ import Testing
     // Libsndfile reads text with such a first line as a sound.
     let script = "PVF1\n1 8000 8\necho evil\n" + String(repeating: "# \n", count: 100)
     try testFolder.write(script, to: "pack/text/a.wav")
-    let run = run(["convert", testFolder("pack/text/text.ahap"), "-o", testFolder("home/new.ahap")])
+    let run = testFolder.runTemblor([
+      "convert", testFolder("pack/text/text.ahap"), "-o", testFolder("home/new.ahap"),
+    ])
     #expect(run.error.contains("the sound file 'a.wav' is not in "), "\(run.error)")
     #expect(try FileSystem.visibleNames(in: testFolder("home")) == ["new.ahap"])
   }
@@ -290,19 +287,20 @@ import Testing
         ".profile: has a component that starts with a dot; the file is not written\n"
       ),
     ] {
-      let run = run([
+      let run = testFolder.runTemblor([
         "trace", testFolder(sound), "-q", "--with-sound", "-o", testFolder("home/new.ahap"),
       ])
       #expect(run.status == .failure && run.error.hasPrefix(message), "\(run.error)")
     }
     #expect(try state() == before)
     let arguments = ["trace", testFolder("a.wav"), "-q", "-o", testFolder("home/new")]
-    #expect(run(arguments + ["--with-sound", "--format", "haptic"]).status == .success)
+    #expect(
+      testFolder.runTemblor(arguments + ["--with-sound", "--format", "haptic"]).status == .success)
   }
 
   /// Returns a sound from which `trace` makes a pattern.
   private func sounding() throws -> [UInt8] {
-    _ = run(["render", "light", "-q", "-o", testFolder("made.wav")])
+    _ = testFolder.runTemblor(["render", "light", "-q", "-o", testFolder("made.wav")])
     defer { testFolder.remove("made.wav") }
     return try FileSystem.read(testFolder("made.wav"))
   }
@@ -329,7 +327,8 @@ import Testing
 
   private func expectNoLinkFollowed(_ arguments: [String]) throws {
     let before = try state()
-    let run = run(arguments + [testFolder("received"), "-o", testFolder("home/")])
+    let run = testFolder.runTemblor(
+      arguments + [testFolder("received"), "-o", testFolder("home/")])
     #expect(run.status == .failure, "\(run.error)")
     #expect(run.error.contains("is a link, and links are not followed"), "\(run.error)")
     #expect(try state() == before)
@@ -344,7 +343,7 @@ import Testing
     try testFolder.makeFolder("received")
     try testFolder.link("received/tap.ahap", to: testFolder("elsewhere/own.ahap"))
     let before = try state()
-    let run = run(arguments + [testFolder("received")])
+    let run = testFolder.runTemblor(arguments + [testFolder("received")])
     #expect(
       run.error.contains("received/tap.ahap: is a link in a folder and is not rewritten"),
       "\(run.error)")
@@ -356,10 +355,10 @@ import Testing
     try fillHome()
     try testFolder.write("id,level\nreference,-40\nb,-30\n", to: "t.csv")
     let arguments = ["study", testFolder("t.csv"), "--render", testFolder("home")]
-    #expect(run(arguments).status == .success)
+    #expect(testFolder.runTemblor(arguments).status == .success)
     // The same stimuli are equal to their files.
     let before = try state()
-    #expect(run(arguments).status == .success)
+    #expect(testFolder.runTemblor(arguments).status == .success)
     #expect(try state() == before)
     for (id, message) in [
       (
@@ -376,7 +375,7 @@ import Testing
       ),
     ] {
       try testFolder.write("id,level\nreference,-40\nnew,-35\n\(id),-30\n", to: "t.csv")
-      let run = run(arguments)
+      let run = testFolder.runTemblor(arguments)
       #expect(run.status == .failure && run.error.hasPrefix(message), "\(run.error)")
     }
     try testFolder.write("id,level\nreference,-40\nb,-30\n", to: "t.csv")

@@ -15,14 +15,6 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func run(_ arguments: String...) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    return (status, recorded.output, recorded.error)
-  }
-
   /// Writes a vibration of 0.9 s and returns its path.
   private func vibration(hertz: Int) throws -> String {
     try folder.write(
@@ -37,12 +29,9 @@ import Testing
 
   /// Renders a file and returns the frequency of its samples from 0.3 to 0.8 s.
   private func rendered(_ path: String, _ arguments: String...) throws -> Double {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(
-      ["render", path, "--profile", "dayton-bst-1", "-o", folder("a.wav"), "--quiet"]
-        + arguments,
-      on: recorded.terminal)
-    try #require(status == .success, "\(recorded.error)")
+    let run = TemblorProgram.run(
+      ["render", path, "--profile", "dayton-bst-1", "-o", folder("a.wav"), "--quiet"] + arguments)
+    try #require(run.status == .success, "\(run.error)")
     return try frequency(ofFile: folder("a.wav"))
   }
 
@@ -67,10 +56,10 @@ import Testing
     try folder.write("id,file\nlow,75.xml\n", to: "stimuli.csv")
     var frequencies: [Double] = []
     for pitch in ["hertz", "sharpness"] {
-      let (status, _, error) = run(
+      let run = TemblorProgram.run(
         "study", folder("stimuli.csv"), "--profile", "dayton-bst-1", "--pitch", pitch, "--render",
         folder(pitch), "--no-config")
-      try #require(status == .success, "\(error)")
+      try #require(run.status == .success, "\(run.error)")
       frequencies.append(try frequency(ofFile: folder("\(pitch)/low.wav")))
     }
     #expect(abs(frequencies[0] - 75) < 0.375)
@@ -105,7 +94,7 @@ import Testing
     let playedHertz = Double(crossings.count - 1) * 48_000 / Double(lastCrossing - firstCrossing)
     let expected = pitch == .hertz ? 45.0 : 80
     #expect(abs(playedHertz / expected - 1) < 0.005, "\(playedHertz)")
-    let help = run("listen", "--help")
+    let help = TemblorProgram.run("listen", "--help")
     #expect(help.output.contains("--pitch"))
   }
 
@@ -115,12 +104,12 @@ import Testing
     let message =
       "300 Hz is partly outside the band of dayton-bst-1, 10–80 Hz: frequencies are shifted by up "
       + "to 220 Hz"
-    let render = run(
+    let render = TemblorProgram.run(
       "render", path, "--profile", "dayton-bst-1", "-o", folder("a.wav"))
     #expect(render.error.split(separator: "\n").count { $0.contains(message) } == 1, "\(render)")
-    let check = run("check", path, "--profile", "dayton-bst-1")
+    let check = TemblorProgram.run("check", path, "--profile", "dayton-bst-1")
     #expect(check.output.split(separator: "\n").count { $0.contains(message) } == 1, "\(check)")
-    let inBand = run("check", try vibration(hertz: 75), "--profile", "dayton-bst-1")
+    let inBand = TemblorProgram.run("check", try vibration(hertz: 75), "--profile", "dayton-bst-1")
     #expect(!inBand.output.contains("transducer-band"), "\(inBand)")
   }
 }

@@ -26,19 +26,7 @@ import VendorFormats
           {"ParameterID": "HapticIntensity", "ParameterValue": 0.4},
           {"ParameterID": "HapticSharpness", "ParameterValue": 0.3}]}}]}
       """, to: "two.ahap")
-    _ = run("render", testFolder("two.ahap"), "-q", "-o", testFolder("two.wav"))
-  }
-
-  private func run(_ arguments: String...) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    let folder = testFolder.path + "/"
-    return (
-      status, recorded.output.replacing(folder, with: ""),
-      recorded.error.replacing(folder, with: "")
-    )
+    _ = testFolder.runTemblor("render", testFolder("two.ahap"), "-q", "-o", testFolder("two.wav"))
   }
 
   private func events(_ name: String) throws -> [HapticEvent] {
@@ -49,7 +37,7 @@ import VendorFormats
   }
 
   @Test func aRenderingBecomesItsPattern() throws {
-    let run = run("trace", testFolder("two.wav"), "-o", testFolder("back.ahap"))
+    let run = testFolder.runTemblor("trace", testFolder("two.wav"), "-o", testFolder("back.ahap"))
     #expect(run.status == .success && run.output == "")
     #expect(
       run.error.hasPrefix(
@@ -62,12 +50,12 @@ import VendorFormats
     #expect(events.map(\.kind) == [.hapticTransient, .hapticContinuous])
     #expect(zip(events, [0.1, 0.3]).allSatisfy { abs($0.time - $1) < 0.003 })
     #expect(zip(events, [0.9, 0.4]).allSatisfy { abs($0.value(of: .hapticIntensity) - $1) < 0.01 })
-    #expect(self.run("check", testFolder("back.ahap")).error == "")
+    #expect(testFolder.runTemblor("check", testFolder("back.ahap")).error == "")
   }
 
   /// Renders two channels that differ: the second is half a second later.
   private func renderStereo() {
-    _ = run(
+    _ = testFolder.runTemblor(
       "render", testFolder("two.ahap"), "--channels", "2", "--channel", "2=haptics,delay=500ms",
       "-q",
       "-o", testFolder("stereo.wav"))
@@ -76,7 +64,8 @@ import VendorFormats
   @Test("Channels that differ become body locations in a format that supports them")
   func channelsAsBodyLocations() throws {
     renderStereo()
-    let run = run("trace", testFolder("stereo.wav"), "-o", testFolder("stereo.hjif"))
+    let run = testFolder.runTemblor(
+      "trace", testFolder("stereo.wav"), "-o", testFolder("stereo.hjif"))
     #expect(run.status == .success)
     #expect(
       run.error.contains(
@@ -97,29 +86,38 @@ import VendorFormats
     let loss =
       "stereo.wav: approximated: the pattern follows the mean of 2 different channels; to select "
       + "channels, use '--input-channels'"
-    let mean = run("trace", testFolder("stereo.wav"), "-o", testFolder("mean.ahap"))
+    let mean = testFolder.runTemblor(
+      "trace", testFolder("stereo.wav"), "-o", testFolder("mean.ahap"))
     #expect(mean.error.hasPrefix(loss), "\(mean)")
-    let json = run("trace", testFolder("stereo.wav"), "--json", "-o", testFolder("mean.ahap"))
+    let json = testFolder.runTemblor(
+      "trace", testFolder("stereo.wav"), "--json", "-o", testFolder("mean.ahap"))
     #expect(json.output.contains("the mean of 2 different channels"))
-    let selected = run(
+    let selected = testFolder.runTemblor(
       "trace", testFolder("stereo.wav"), "--input-channels", "2", "-o", testFolder("one.ahap"))
     #expect(!selected.error.contains("channels"), "\(selected)")
   }
 
   @Test func partsLimitsAndFormatsCanBeChosen() throws {
     #expect(
-      run("trace", testFolder("two.wav"), "-q", "--taps-only", "-o", testFolder("taps.ahap")).error
+      testFolder.runTemblor(
+        "trace", testFolder("two.wav"), "-q", "--taps-only", "-o", testFolder("taps.ahap")
+      ).error
         == "")
     #expect(try events("taps.ahap").map(\.kind) == [.hapticTransient])
-    let limited = run("trace", testFolder("two.wav"), "--events", "1", "-o", testFolder("one.ahap"))
+    let limited = testFolder.runTemblor(
+      "trace", testFolder("two.wav"), "--events", "1", "-o", testFolder("one.ahap"))
     #expect(limited.error.contains("; omitted 1 weaker event; "))
     #expect(
-      run("trace", testFolder("two.wav"), "-q", "--format", "haptic", "-o", testFolder.path).status
+      testFolder.runTemblor(
+        "trace", testFolder("two.wav"), "-q", "--format", "haptic", "-o", testFolder.path
+      ).status
         == .success)
     #expect(try FileSystem.visibleNames(in: testFolder.path).contains("two.haptic"))
     #expect(
-      run("trace", testFolder("two.wav"), "-q", "--start", "0.25", "-o", testFolder("part.ahap"))
-        .status
+      testFolder.runTemblor(
+        "trace", testFolder("two.wav"), "-q", "--start", "0.25", "-o", testFolder("part.ahap")
+      )
+      .status
         == .success)
     let firstEvent = try #require(try events("part.ahap").first)
     #expect(firstEvent.kind == .hapticContinuous && abs(firstEvent.time - 0.05) < 0.003)
@@ -128,8 +126,10 @@ import VendorFormats
   @Test func soundIsCopiedNextToItsPattern() throws {
     try testFolder.makeFolder("out")
     #expect(
-      run("trace", testFolder("two.wav"), "-q", "--with-sound", "-o", testFolder("out") + "/")
-        .status
+      testFolder.runTemblor(
+        "trace", testFolder("two.wav"), "-q", "--with-sound", "-o", testFolder("out") + "/"
+      )
+      .status
         == .success
     )
     #expect(try FileSystem.visibleNames(in: testFolder("out")).sorted() == ["two.ahap", "two.wav"])
@@ -137,17 +137,18 @@ import VendorFormats
       try events("out/two.ahap").contains {
         $0.kind == .audioCustom && $0.waveform?.path == "two.wav"
       })
-    #expect(run("check", testFolder("out/two.ahap")).status == .success)
+    #expect(testFolder.runTemblor("check", testFolder("out/two.ahap")).status == .success)
   }
 
   @Test func jsonOfAFolderIsOneObject() throws {
     try testFolder.makeFolder("sounds")
-    _ = run("render", "light", "-q", "-o", testFolder("sounds/a.wav"))
-    _ = run("render", "heavy", "-q", "-o", testFolder("sounds/b.wav"))
+    _ = testFolder.runTemblor("render", "light", "-q", "-o", testFolder("sounds/a.wav"))
+    _ = testFolder.runTemblor("render", "heavy", "-q", "-o", testFolder("sounds/b.wav"))
     // A sound is recognized by its content, with any file name.
     try testFolder.write(FileSystem.read(testFolder("sounds/b.wav")), to: "sounds/c.opus")
     try testFolder.write("no sound", to: "sounds/notes.txt")
-    let run = run("trace", testFolder("sounds"), "--json", "-q", "-o", testFolder("sounds"))
+    let run = testFolder.runTemblor(
+      "trace", testFolder("sounds"), "--json", "-q", "-o", testFolder("sounds"))
     #expect(run.status == .success && run.error == "")
     #expect(
       run.output.contains(#""input": "sounds/a.wav""#)
@@ -158,7 +159,8 @@ import VendorFormats
   }
 
   @Test func thePlotShowsSoundAndPattern() {
-    let run = run("trace", testFolder("two.wav"), "-q", "--draw", "-o", testFolder("back.ahap"))
+    let run = testFolder.runTemblor(
+      "trace", testFolder("two.wav"), "-q", "--draw", "-o", testFolder("back.ahap"))
     #expect(
       run.output.contains("two.wav\n0.72 s\n")
         && run.output.contains("1 transient · 1 continuous event"))
@@ -200,23 +202,20 @@ import VendorFormats
     ),
   ])
   func invalidOptionsAreReported(_ options: [String], _ message: String, _ status: Int) {
-    let recorded = RecordedTerminal()
-    let exitStatus = TemblorProgram.makeProgram().run(
-      ["trace", testFolder("two.wav"), "-o", testFolder("no.ahap")] + options, on: recorded.terminal
-    )
-    #expect(Int(exitStatus.rawValue) == status)
-    #expect(
-      recorded.error.replacing(testFolder.path + "/", with: "").hasPrefix(message),
-      "\(recorded.error)")
+    let run = testFolder.runTemblor(
+      ["trace", testFolder("two.wav"), "-o", testFolder("no.ahap")] + options)
+    #expect(Int(run.status.rawValue) == status)
+    #expect(run.error.hasPrefix(message), "\(run.error)")
     #expect(FileSystem.entryKind(at: testFolder("no.ahap")) == .missing)
   }
 
   @Test func otherFilesAreRefused() {
     #expect(
-      run("trace", testFolder("two.ahap"), "-o", testFolder("no.ahap")).status == .invalidInput)
-    let missing = run("trace", testFolder("none.wav"))
+      testFolder.runTemblor("trace", testFolder("two.ahap"), "-o", testFolder("no.ahap")).status
+        == .invalidInput)
+    let missing = testFolder.runTemblor("trace", testFolder("none.wav"))
     #expect(missing.status == .failure && missing.error == "none.wav: file or folder not found\n")
-    let input = run("trace", testFolder("two.wav"), "-o", testFolder("two.wav"))
+    let input = testFolder.runTemblor("trace", testFolder("two.wav"), "-o", testFolder("two.wav"))
     #expect(input.status == .usageError)
   }
 }

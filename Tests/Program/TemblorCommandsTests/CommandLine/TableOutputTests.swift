@@ -6,19 +6,11 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct TableOutputTests {
-  private func run(_ arguments: [String]) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
-    let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
-    return (status, recorded.output, recorded.error)
-  }
-
   @Test(arguments: [["patterns"], ["info", "light"]]) func oneFormatIsPrinted(arguments: [String]) {
-    let (status, output, error) = run(arguments + ["--json", "--csv"])
-    #expect(status == .usageError)
-    #expect(output == "")
-    #expect(error.contains("'--json' and '--csv' cannot be used together"))
+    let run = TemblorProgram.run(arguments + ["--json", "--csv"])
+    #expect(run.status == .usageError)
+    #expect(run.output == "")
+    #expect(run.error.contains("'--json' and '--csv' cannot be used together"))
   }
 
   @Test func rowsShareAllColumns() throws {
@@ -31,20 +23,20 @@ import Testing
   }
 
   @Test func patternsAreATable() throws {
-    let (status, output, error) = run(["patterns", "--csv"])
-    #expect(status == .success)
-    #expect(error == "")
-    let table = try CSVTable(Array(output.utf8))
+    let run = TemblorProgram.run("patterns", "--csv")
+    #expect(run.status == .success)
+    #expect(run.error == "")
+    let table = try CSVTable(Array(run.output.utf8))
     #expect(table.columnNames == ["name", "duration", "description"])
     #expect(table.rows.map { $0.fields[0] } == ShippedPatterns.names)
     #expect(table.rows.allSatisfy { Double($0.fields[1]).map { $0 > 0 } == true })
   }
 
   @Test func measurementsAreATable() throws {
-    let (status, output, error) = run(["info", "light", "medium", "--profile", "phone", "--csv"])
-    #expect(status == .success)
-    #expect(error == "")
-    let table = try CSVTable(Array(output.utf8))
+    let run = TemblorProgram.run("info", "light", "medium", "--profile", "phone", "--csv")
+    #expect(run.status == .success)
+    #expect(run.error == "")
+    let table = try CSVTable(Array(run.output.utf8))
     #expect(
       table.columnNames.starts(with: [
         "pattern", "duration", "soundSeconds", "transients", "continuous",
