@@ -1,4 +1,3 @@
-import Foundation
 import HapticFormats
 import VendorFormats
 import TestSupport
@@ -14,14 +13,13 @@ import Testing
   ]
 
   @Test func corpusFilesAreRecognized() throws {
-    guard let corpus = FormatsCorpus.folder else { return }
     let formats = FormatRegistry.standard
     var mismatches: [String] = []
     for (folder, id) in Self.folders where formats.format(id: id) != nil {
-      let names = try FileManager.default.contentsOfDirectory(atPath: "\(corpus)/\(folder)")
-      let ending = "." + ((folder == "ohjson") ? "json" : folder == "android-xml" ? "xml" : id)
-      for name in names where name.hasSuffix(ending) && !name.contains("invalid_fields") {
-        let file = try FormatsCorpus.file("\(folder)/\(name)")
+      let fileExtension = ["ohjson": "json", "android-xml": "xml"][folder] ?? id
+      for file in try FormatsCorpus.files(in: folder, suffix: "." + fileExtension)
+      where !file.name.contains("invalid_fields") {
+        let name = file.name
         let formatID = try? formats.format(of: SourceFile(file.bytes, name: "x")).id
         // Some files of the vendors are results of conversions with the name of the source.
         let expectedID = name.contains("_to_he") ? "he" : id

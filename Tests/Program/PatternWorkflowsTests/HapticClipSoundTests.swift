@@ -3,6 +3,7 @@ import HapticFormats
 import VendorFormats
 import HapticModel
 import HapticRender
+import TestSupport
 import Testing
 import TransducerProfiles
 
@@ -21,8 +22,8 @@ import TransducerProfiles
   }
 
   /// Returns the samples of a WAVE file with one channel of floats.
-  private func floats(_ file: Data) throws -> [Float] {
-    let bytes = Array(file)
+  private func floats(of file: SourceFile) throws -> [Float] {
+    let bytes = file.bytes
     let dataChunkStart = try #require(
       bytes.indices.dropLast(8).first { Array(bytes[$0..<$0 + 4]) == Array("data".utf8) })
     return stride(from: dataChunkStart + 8, to: bytes.count - 3, by: 4).map { start in
@@ -38,15 +39,10 @@ import TransducerProfiles
   }
 
   @Test func levelsEqualMetasRendererWithoutTransients() throws {
-    guard let corpusPath = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else {
-      return
-    }
-    let folder = corpusPath + "/haptic"
+    guard FormatsCorpus.folder != nil else { return }
     var deviationsDecibels: [Double] = []
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-    where name.hasSuffix(".haptic") {
-      let bytes = Array(try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
-      let composition = try FormatRegistry.standard.read(SourceFile(bytes, name: name))
+    for file in try FormatsCorpus.files(in: "haptic", suffix: ".haptic") {
+      let composition = try FormatRegistry.standard.read(file)
       let transientTimes = composition.layers.dropFirst().flatMap(\.pattern.events).map(\.time)
       var continuous = HapticComposition(layers: [composition.layers[0]])
       // Meta maps frequency to hertz differently. Equal hertz give windows with equal parts of
@@ -55,8 +51,9 @@ import TransducerProfiles
       where continuous.layers[0].pattern.curves[index].id == .hapticSharpnessControl {
         continuous.layers[0].pattern.curves[index].interpolation = .linear
       }
-      let referencePath = "\(folder)/\(name.dropLast(".haptic".count)).quest-8000.wav"
-      let referenceLevels = levels(try floats(Data(contentsOf: URL(filePath: referencePath))))
+      let referenceName = file.name.replacing(".haptic", with: ".quest-8000.wav")
+      let referenceFile = try FormatsCorpus.file("haptic/\(referenceName)")
+      let referenceLevels = levels(try floats(of: referenceFile))
       let renderedLevels = levels(try samples(continuous))
       for (index, pair) in zip(renderedLevels, referenceLevels).enumerated() where pair.1 > 0.02 {
         let time = Double(index * Self.window) / Self.rate

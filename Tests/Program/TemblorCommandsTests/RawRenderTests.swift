@@ -128,21 +128,18 @@ import Testing
   /// The files of a corpus equal the renderings of the reference software in the same folder,
   /// except for two files that the reference software renders incorrectly.
   @Test func filesEqualTheRenderingsOfTheReferenceSoftware() throws {
-    guard let corpusPath = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else {
-      return
-    }
+    guard FormatsCorpus.folder != nil else { return }
     // A curve that does not start at 0, and a wave that continues after its last frequency.
     let exceptions = ["authored-curve-late.hjif", "authored-wave-sparse-keys.hjif"]
     var equalCount = 0
     for folder in ["hjif", "hmpg"] {
-      for name in try FileManager.default.contentsOfDirectory(atPath: "\(corpusPath)/\(folder)")
-        .sorted()
-      {
-        guard name.hasSuffix(".rm8000.wav") else { continue }
+      for name in try FormatsCorpus.names(in: folder, suffix: ".rm8000.wav") {
         let file = String(name.dropLast(".rm8000.wav".count))
-        let reference = try Sound(contentsOf: "\(corpusPath)/\(folder)/\(name)").interleaved
+        let referencePath = FormatsCorpus.path(of: "\(folder)/\(name)")
+        let reference = try Sound(contentsOf: referencePath).interleaved
         let rendered = try render(
-          "\(corpusPath)/\(folder)/\(file)", "--profile", "mpeg", "--raw", "--tail", "0"
+          FormatsCorpus.path(of: "\(folder)/\(file)"),
+          "--profile", "mpeg", "--raw", "--tail", "0"
         ).samples
         #expect(rendered.count == reference.count, "\(file)")
         let maximumDifference =

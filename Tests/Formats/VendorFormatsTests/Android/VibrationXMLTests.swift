@@ -278,7 +278,7 @@ enum VibrationFixtures {
   }
 
   @Test func readsTheCorpus() throws {
-    for file in try FormatCorpus.files(in: "android-xml", ending: ".xml") {
+    for file in try FormatsCorpus.files(in: "android-xml", suffix: ".xml") {
       let examination = FormatRegistry.standard.examine(SourceFile(file.bytes, name: "x"))
       let isRefused = examination.composition == nil
       #expect(isRefused == file.name.hasPrefix("bad-"), "\(file.name)")

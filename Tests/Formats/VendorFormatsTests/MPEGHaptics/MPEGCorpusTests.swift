@@ -1,5 +1,6 @@
 import HapticModel
 import Reading
+import TestSupport
 import Testing
 
 @testable import HapticFormats
@@ -7,25 +8,26 @@ import Testing
 
 /// Files that the reference software wrote and rendered, if the environment names a folder of them.
 @Suite struct MPEGCorpusTests {
-  private func isEqual(_ samples: [Int], toThoseOf name: String, in folder: String) throws {
-    let expected = try MPEGFixtures.samples(ofWAV: MPEGFixtures.bytes(folder, name + ".rm8000.wav"))
-    #expect(samples.count == expected.count, "\(name)")
-    #expect(zip(samples, expected).allSatisfy { abs($0 - $1) <= 1 }, "\(name)")
+  /// Expects the samples that the reference software made of a file, up to rounding.
+  private func expectReference(_ samples: [Int], of file: SourceFile, in folder: String) throws {
+    let referenceFile = try FormatsCorpus.file("\(folder)/\(file.name).rm8000.wav")
+    let expected = try MPEGFixtures.samples(ofWAV: referenceFile.bytes)
+    #expect(samples.count == expected.count, "\(file.name)")
+    #expect(zip(samples, expected).allSatisfy { abs($0 - $1) <= 1 }, "\(file.name)")
   }
 
   @Test func textsAreSynthesizedLikeTheReference() throws {
-    for name in try MPEGFixtures.corpus("hjif", ".hjif") {
-      try isEqual(
-        ReferenceSynthesis.samples(hjif: MPEGFixtures.bytes("hjif", name)), toThoseOf: name,
-        in: "hjif")
+    for file in try FormatsCorpus.files(in: "hjif", suffix: ".hjif") {
+      try expectReference(ReferenceSynthesis.samples(hjif: file.bytes), of: file, in: "hjif")
     }
   }
 
   @Test func textsAreReadWithoutErrors() throws {
-    for name in try MPEGFixtures.corpus("hjif", ".hjif") {
-      let file = SourceFile(try MPEGFixtures.bytes("hjif", name), name: "x")
-      #expect(try FormatRegistry.standard.format(of: file).id == "hjif", "\(name)")
-      let examination = FormatRegistry.standard.examine(file)
+    for corpusFile in try FormatsCorpus.files(in: "hjif", suffix: ".hjif") {
+      let name = corpusFile.name
+      let unnamed = SourceFile(corpusFile.bytes, name: "x")
+      #expect(try FormatRegistry.standard.format(of: unnamed).id == "hjif", "\(name)")
+      let examination = FormatRegistry.standard.examine(unnamed)
       #expect(
         examination.findings.filter { $0.severity > .note && $0.rule != "hjif/clamped" }.isEmpty,
         "\(name)")
@@ -34,25 +36,27 @@ import Testing
   }
 
   @Test func binaryFilesAreSynthesizedLikeTheReference() throws {
-    for name in try MPEGFixtures.corpus("hmpg", ".hmpg") {
-      var decoder = HMPGDecoder(try MPEGFixtures.bytes("hmpg", name))
+    for file in try FormatsCorpus.files(in: "hmpg", suffix: ".hmpg") {
+      var decoder = HMPGDecoder(file.bytes)
       decoder.decode()
-      #expect(decoder.log.errorCount == 0, "\(name)")
-      try isEqual(ReferenceSynthesis.samples(of: decoder.document), toThoseOf: name, in: "hmpg")
+      #expect(decoder.log.errorCount == 0, "\(file.name)")
+      try expectReference(ReferenceSynthesis.samples(of: decoder.document), of: file, in: "hmpg")
     }
   }
 
   @Test func binaryFilesAreDecodedLikeTheReference() throws {
-    for name in try MPEGFixtures.corpus("hmpg", ".hmpg") {
-      let file = SourceFile(try MPEGFixtures.bytes("hmpg", name), name: "x")
-      #expect(try FormatRegistry.standard.format(of: file).id == "hmpg", "\(name)")
+    for file in try FormatsCorpus.files(in: "hmpg", suffix: ".hmpg") {
+      let name = file.name
+      let unnamed = SourceFile(file.bytes, name: "x")
+      #expect(try FormatRegistry.standard.format(of: unnamed).id == "hmpg", "\(name)")
       var decoder = HMPGDecoder(file.bytes)
       decoder.decode()
       #expect(decoder.log.findings { _, _ in FileLocation(name: "") }.isEmpty, "\(name)")
       let decodedName = name.replacing(".hmpg", with: ".rm-decoded.hjif")
+      let decodedFile = try FormatsCorpus.file("hmpg/\(decodedName)")
       var reader = HJIFReader(wantsFindings: true)
       let text = reader.decodeDocument(
-        from: try JSONDocument(text: MPEGFixtures.bytes("hmpg", decodedName), name: decodedName))
+        from: try JSONDocument(text: decodedFile.bytes, name: decodedName))
       let perceptionPairs = zip(decoder.document.perceptions, text.perceptions)
       for (binary, text) in perceptionPairs {
         #expect(binary.modality == text.modality && binary.channels.count == text.channels.count)

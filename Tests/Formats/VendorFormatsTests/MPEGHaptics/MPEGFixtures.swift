@@ -5,23 +5,8 @@ import VendorFormats
 import HapticModel
 import Testing
 
-/// Files of the two formats for tests: written here, or of the corpus that the environment names.
+/// Documents of the MPEG formats, and the samples of the reference software.
 enum MPEGFixtures {
-  static let formats = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"]
-
-  /// Returns the sorted names of the corpus files in a folder with an ending; empty without a corpus.
-  static func corpus(_ folder: String, _ ending: String) throws -> [String] {
-    guard let formats else { return [] }
-    let names = try FileManager.default.contentsOfDirectory(atPath: "\(formats)/\(folder)")
-    let files = names.filter { $0.hasSuffix(ending) }.sorted()
-    try #require(!files.isEmpty)
-    return files
-  }
-
-  static func bytes(_ folder: String, _ name: String) throws -> [UInt8] {
-    Array(try Data(contentsOf: URL(filePath: "\(formats ?? "")/\(folder)/\(name)")))
-  }
-
   /// Returns the samples of a 16-bit file with one channel.
   static func samples(ofWAV bytes: [UInt8]) throws -> [Int] {
     var chunkOffset = 12

@@ -1,5 +1,4 @@
 import Reading
-import Foundation
 import HapticModel
 import TestSupport
 import Testing
@@ -41,7 +40,7 @@ import Testing
 
   @Test func filesAreReadOrRefusedAsByTheirVendors() throws {
     for folder in Self.folders {
-      for file in try FormatsCorpus.files(folder, ending: "haptic") {
+      for file in try FormatsCorpus.files(in: folder, suffix: ".haptic") {
         let name = file.name.contains("invalid_fields") ? file.name : "x"
         let examination = FormatRegistry.standard.examine(SourceFile(file.bytes, name: name))
         let error = examination.findings.first { $0.severity == .error }
@@ -68,8 +67,8 @@ import Testing
 
   @Test func everyNumberSurvivesWritingTheComposition() throws {
     for folder in Self.folders {
-      for file in try FormatsCorpus.files(folder, ending: "haptic") where errorRule(of: file) == nil
-      {
+      for file in try FormatsCorpus.files(in: folder, suffix: ".haptic")
+      where errorRule(of: file) == nil {
         for mapping in AmplitudeMapping.allCases {
           let examination = HapticFormat.hapticClip.examine(
             file, options: ReadingOptions(amplitudeMapping: mapping))
@@ -95,8 +94,8 @@ import Testing
 
   @Test func formattingKeepsEveryNumberAndIsStable() throws {
     for folder in Self.folders {
-      for file in try FormatsCorpus.files(folder, ending: "haptic") where errorRule(of: file) == nil
-      {
+      for file in try FormatsCorpus.files(in: folder, suffix: ".haptic")
+      where errorRule(of: file) == nil {
         let canonicalText = try #require(try HapticFormat.hapticClip.canonicalText(of: file))
         let canonicalFile = SourceFile(canonicalText, name: file.name)
         #expect(

@@ -1,29 +1,9 @@
-import Reading
-import Foundation
 import HapticFormats
-import VendorFormats
 import HapticModel
+import Reading
+import TestSupport
 import Testing
-
-/// A folder of files in other formats, if the environment names one.
-enum FormatCorpus {
-  static let folder = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"]
-
-  /// Returns the sorted files of folders with an ending; empty without a folder.
-  static func files(in folders: String..., ending: String) throws -> [SourceFile] {
-    guard let folder else { return [] }
-    return try folders.flatMap { name in
-      let path = "\(folder)/\(name)"
-      let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted().filter {
-        $0.hasSuffix(ending)
-      }
-      try #require(!names.isEmpty, "no \(ending) in \(name)")
-      return try names.map {
-        SourceFile(Array(try Data(contentsOf: URL(filePath: "\(path)/\($0)"))), name: $0)
-      }
-    }
-  }
-}
+import VendorFormats
 
 @Suite struct RichTapCorpusTests {
   private static let he = HapticFormat.richTapHE
@@ -34,7 +14,7 @@ enum FormatCorpus {
   }
 
   @Test func readsEveryFileOfTheVendor() throws {
-    for file in try FormatCorpus.files(in: "he", ending: ".he") {
+    for file in try FormatsCorpus.files(in: "he", suffix: ".he") {
       let unnamed = SourceFile(file.bytes, name: "x")
       #expect(try FormatRegistry.standard.format(of: unnamed).id == "he", "\(file.name)")
       let examination = Self.he.examine(file, options: ReadingOptions())
@@ -46,8 +26,8 @@ enum FormatCorpus {
   /// Files of OpenHarmony's tests, whose names state the results of its decoder.
   @Test func acceptsAndRefusesAsOpenHarmonysTestsDo() throws {
     let files =
-      try FormatCorpus.files(in: "he-converter", ending: ".he")
-      + FormatCorpus.files(in: "ohjson", ending: ".json")
+      try FormatsCorpus.files(in: "he-converter", suffix: ".he")
+      + FormatsCorpus.files(in: "ohjson", suffix: ".json")
     for file in files {
       let unnamed = SourceFile(file.bytes, name: "x")
       let isHE = file.name.hasSuffix(".he") || file.name.contains("_to_he_")
@@ -67,7 +47,7 @@ enum FormatCorpus {
   }
 
   @Test func otherFormatPreservesTheComposition() throws {
-    for file in try FormatCorpus.files(in: "he", "he-converter", ending: ".he") {
+    for file in try FormatsCorpus.files(in: "he", "he-converter", suffix: ".he") {
       let composition = try #require(Self.he.examine(file, options: ReadingOptions()).composition)
       let firstFile = try #require(try Self.he.write(composition))
       let harmonyOSFile = try #require(try Self.oh.write(composition))
@@ -83,7 +63,7 @@ enum FormatCorpus {
         (rereadComposition == composition) == !isSteep && (harmonyOSComposition == composition),
         "\(file.name)")
     }
-    for file in try FormatCorpus.files(in: "ohjson", ending: ".json") {
+    for file in try FormatsCorpus.files(in: "ohjson", suffix: ".json") {
       guard let composition = Self.oh.examine(file, options: ReadingOptions()).composition else {
         continue
       }
@@ -103,8 +83,8 @@ enum FormatCorpus {
   }
 
   @Test func canonicalTextsAreEquivalent() throws {
-    for file in try FormatCorpus.files(in: "he", ending: ".he")
-      + FormatCorpus.files(in: "ohjson", ending: ".json")
+    for file in try FormatsCorpus.files(in: "he", suffix: ".he")
+      + FormatsCorpus.files(in: "ohjson", suffix: ".json")
     {
       let format = try FormatRegistry.standard.format(of: file)
       let original = format.examine(file, options: ReadingOptions())
