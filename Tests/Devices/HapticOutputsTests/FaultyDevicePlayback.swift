@@ -2,7 +2,6 @@ import FaultyPCM
 import HapticOutputs
 import HapticPlayback
 import SoundFile
-import Synchronization
 
 /// Playback of numbered frames through a sink on a faulty device.
 final class FaultyDevicePlayback {
@@ -102,37 +101,4 @@ final class FaultyDevicePlayback {
     }
     return true
   }
-}
-
-/// A clock that advances only in waits and on request.
-final class ManualTimeSource: TimeSource {
-  private let time = Mutex(Duration.zero)
-  private let waitCounter = Atomic(0)
-
-  var now: Duration { time.withLock { $0 } }
-  /// The number of waits.
-  var waitCount: Int { waitCounter.load(ordering: .relaxed) }
-
-  func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-    waitCounter.add(1, ordering: .relaxed)
-    SystemTimeSource().wait(for: &descriptors, timeout: .zero)
-    guard descriptors.allSatisfy({ $0.receivedEvents == 0 }), let timeout else { return }
-    advance(by: timeout)
-  }
-
-  /// Advances the clock.
-  func advance(by duration: Duration) { time.withLock { $0 += duration } }
-}
-
-/// A counter that any thread can increase.
-final class Counter: Sendable {
-  private let atomicCount: Atomic<Int>
-
-  init(_ start: Int = 0) { atomicCount = Atomic(start) }
-
-  /// The current count.
-  var count: Int { atomicCount.load(ordering: .relaxed) }
-
-  /// Increases the count, and returns the new count.
-  func increment() -> Int { atomicCount.add(1, ordering: .relaxed).newValue }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The plug-in of ALSA that writes all frames to a file.
 @Suite struct FileDeviceTests {
-  private let clock = ManualTimeSource()
+  private let clock = VirtualTimeSource()
   private let wake = WakeSignal.makeOrInert()
 
   /// Plays stereo samples, and returns the bytes of the file.

@@ -1,11 +1,12 @@
 import FaultyPCM
 import HapticOutputs
 import HapticPlayback
+import PlayRig
 import SoundFile
 import Testing
 
 @Suite struct NullDeviceTests {
-  private let clock = ManualTimeSource()
+  private let clock = WaitCountingTimeSource()
   private let wake = WakeSignal.makeOrInert()
 
   private func sink(_ configure: (inout PCMRequest) -> Void = { _ in }) throws -> ALSASink {

@@ -3,6 +3,7 @@ import Glibc
 import HapticOutputs
 import HapticPlayback
 import SoundFile
+import TestSupport
 import Testing
 
 /// Recovery from every kind of fault, frame by frame. The buffer has 960 frames, in periods of 240.

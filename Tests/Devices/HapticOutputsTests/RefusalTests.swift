@@ -126,7 +126,8 @@ import Testing
     let interception = PCMInterception(open: { _ in .refused(code) })
     let error = #expect(throws: OutputError.self) {
       try ALSASink(
-        PCMRequest(device: "no-such-device"), clock: ManualTimeSource(), interception: interception)
+        PCMRequest(device: "no-such-device"), clock: VirtualTimeSource(), interception: interception
+      )
     }
     #expect(error?.kind == kind)
     #expect(error?.output == "no-such-device")
@@ -143,7 +144,7 @@ import Testing
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: OutputError.self) {
       try ALSASink(
-        PCMRequest(device: "null"), clock: ManualTimeSource(), interception: interception)
+        PCMRequest(device: "null"), clock: VirtualTimeSource(), interception: interception)
     }
     #expect(
       error == OutputError(.notPlayback, output: "null", "input only; choose an output device"))
@@ -153,7 +154,7 @@ import Testing
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: OutputError.self) {
       try ALSASink(
-        PCMRequest(device: "jack"), clock: ManualTimeSource(), interception: interception)
+        PCMRequest(device: "jack"), clock: VirtualTimeSource(), interception: interception)
     }
     #expect(
       error

@@ -1,7 +1,7 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
-import Synchronization
+import PlayRig
 import Testing
 
 /// An idle engine: its device sleeps, and its threads rarely wake.
@@ -25,19 +25,6 @@ import Testing
     func beginIdle() -> Bool {
       idleCount += 1
       return supportsIdle && sink.beginIdle()
-    }
-  }
-
-  /// A time source that counts its waits.
-  private final class WaitCountingTimeSource: TimeSource {
-    private let time = VirtualTimeSource()
-    private let counter = Atomic(0)
-    var waitCount: Int { counter.load(ordering: .relaxed) }
-    var now: Duration { time.now }
-    func advance(by duration: Duration) { time.advance(by: duration) }
-    func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-      counter.add(1, ordering: .relaxed)
-      time.wait(for: &descriptors, timeout: timeout)
     }
   }
 

@@ -1,7 +1,6 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
-import Synchronization
 
 /// Returns a pattern with one continuous event.
 func hum(_ seconds: Double, intensity: Float = 1, sharpness: Float = 0.5) -> HapticPattern {
@@ -116,15 +115,6 @@ final class ScriptedSink: AudioSink {
     notices.removeAll()
     return drainedEvents
   }
-}
-
-/// A counter that any thread can increase.
-final class Counter: Sendable {
-  private let count = Atomic<Int>(0)
-
-  var value: Int { count.load(ordering: .acquiring) }
-
-  func increase() { count.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 }
 
 extension PatternPlayer {

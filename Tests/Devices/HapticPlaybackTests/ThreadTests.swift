@@ -29,7 +29,7 @@ import Testing
     let endCounter = Counter()
     let players = try (0..<4).map { try engine.player(for: taps([0, 0.05 * Double($0)])) }
     for player in players {
-      player.endHandler = { endCounter.increase() }
+      player.endHandler = { endCounter.increment() }
     }
     await withTaskGroup(of: Void.self) { group in
       for thread in 0..<8 {
@@ -54,7 +54,7 @@ import Testing
     #expect(engine.loadedPlayerCount <= players.count)
     playback.stopPlayback()
     #expect(playback.hasEnded)
-    #expect(endCounter.value == players.reduce(0) { $0 + $1.endCount })
+    #expect(endCounter.count == players.reduce(0) { $0 + $1.endCount })
   }
 
   /// Sends a command repeatedly until the queue has space.

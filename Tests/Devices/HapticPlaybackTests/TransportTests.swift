@@ -1,6 +1,7 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
+import TestSupport
 import Testing
 
 @Suite struct TransportTests {
@@ -268,11 +269,11 @@ import Testing
     let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: taps([0]))
     let endCounter = Counter()
-    player.endHandler = { endCounter.increase() }
+    player.endHandler = { endCounter.increment() }
     for start in [0, 4_800, 9_600] {
       try player.start(at: .frame(Int64(start)))
     }
     playback.advance(seconds: 0.5)
-    #expect(endCounter.value == 3)
+    #expect(endCounter.count == 3)
   }
 }
