@@ -6,6 +6,7 @@ import HapticRender
 import SoundFile
 import SystemSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct SoundFileOutputTests {
@@ -35,11 +36,11 @@ import Testing
     let time = VirtualTimeSource()
     let memorySink = MemorySink(format, time: time)
     try play(into: memorySink, time: time)
-    let file = UnnamedFile()
+    let file = try UnnamedFile()
     let fileTime = VirtualTimeSource()
     let sink = try SoundFileSink(format, path: file.path, storedAs: floatFormat, time: fileTime)
     try play(into: sink, time: fileTime)
-    let sound = try file.sound()
+    let sound = try Sound(contentsOf: file.path)
     #expect(sound.rate == 48_000)
     #expect(sound.channelCount == 2)
     #expect(memorySink.samples.contains { abs($0) > 0.3 })
@@ -51,7 +52,7 @@ import Testing
   /// Time in a file is that of its frames, even if they are late.
   @Test func lateFramesAreNotMissedInAFile() throws {
     let time = VirtualTimeSource()
-    let file = UnnamedFile()
+    let file = try UnnamedFile()
     let sink = try SoundFileSink(format, path: file.path, storedAs: floatFormat, time: time)
     let wake = try WakeSignal()
     #expect(sink.wait(wake) == .ready(frameCount: 480))
@@ -62,7 +63,9 @@ import Testing
     sink.finish(draining: true)
     #expect(sink.drainEvents() == [])
     let firstBlock = [Float](repeating: 0.5, count: 960)
-    #expect(try file.sound().interleaved == firstBlock + [Float](repeating: 0.25, count: 960))
+    #expect(
+      try Sound(contentsOf: file.path).interleaved == firstBlock
+        + [Float](repeating: 0.25, count: 960))
   }
 
   /// Outputs without a device count missed frames, like a device.
@@ -86,7 +89,7 @@ import Testing
   }
 
   @Test func fullDiskEndsTheSinkWithAnEvent() throws {
-    let file = UnnamedFile()
+    let file = try UnnamedFile()
     let sink = try SoundFileSink(
       format, path: file.path, storedAs: floatFormat, time: VirtualTimeSource())
     file.fill()
@@ -105,18 +108,18 @@ import Testing
     let time = VirtualTimeSource()
     let memorySink = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
-    let file = UnnamedFile()
+    let file = try UnnamedFile()
     let writer = try RecordingWriter(
       recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floatFormat)
     try play(into: memorySink, time: time, recording: recording)
     let outcome = try #require(writer.finish())
     #expect(outcome == .init(frameCount: Int64(memorySink.samples.count / 2)))
-    #expect(try file.sound().interleaved == memorySink.samples)
+    #expect(try Sound(contentsOf: file.path).interleaved == memorySink.samples)
     #expect(writer.finish() == outcome)
   }
 
   @Test func fullDiskIsReportedOnceAndPlaybackContinues() throws {
-    let file = UnnamedFile()
+    let file = try UnnamedFile()
     let time = VirtualTimeSource()
     let memorySink = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
@@ -136,20 +139,7 @@ import Testing
   }
 }
 
-/// A file without a name, which the system deletes when the value is released.
-final class UnnamedFile {
-  let descriptor: Int32
-  var path: String { "/proc/self/fd/\(descriptor)" }
-
-  init() {
-    var template = Array("/tmp/sound-XXXXXX".utf8CString)
-    descriptor = unsafe mkstemp(&template)
-    precondition(descriptor >= 0, "A temporary file can be made.")
-    unsafe unlink(template)
-  }
-
-  deinit { close(descriptor) }
-
+extension UnnamedFile {
   /// Makes all further writes fail as on a full disk, through every descriptor of the file.
   func fill() {
     let fullDevice = unsafe open("/dev/full", O_RDWR | O_CLOEXEC)
@@ -164,11 +154,5 @@ final class UnnamedFile {
       dup2(fullDevice, otherDescriptor)
     }
     close(fullDevice)
-  }
-
-  /// Returns the sound of the file, decoded from its beginning.
-  func sound() throws -> Sound {
-    lseek(descriptor, 0, SEEK_SET)
-    return try Sound(readingDescriptor: descriptor, path: "scratch")
   }
 }

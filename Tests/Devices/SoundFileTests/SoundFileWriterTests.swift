@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SoundFile
@@ -99,8 +100,8 @@ import Testing
     #expect(sound == Sound(interleaved: [], channelCount: 1, rate: 48_000))
   }
 
-  @Test func unsupportedFormatsAreRefusedBeforeWriting() {
-    let file = UnnamedFile()
+  @Test func unsupportedFormatsAreRefusedBeforeWriting() throws {
+    let file = try UnnamedFile()
     let error = #expect(throws: SoundFileError.self) {
       _ = try SoundFileWriter(
         descriptor: file.descriptor, path: "a.flac",

@@ -1,19 +1,20 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SoundFile
 
 @Suite struct SoundTests {
-  private func readError(_ bytes: [UInt8], byteCount: Int? = nil) -> SoundFileError? {
-    let file = UnnamedFile(bytes)
+  private func readError(_ bytes: [UInt8], byteCount: Int? = nil) throws -> SoundFileError? {
+    let file = try UnnamedFile(bytes)
     if let byteCount {
       ftruncate(file.descriptor, byteCount)
     }
     return #expect(throws: SoundFileError.self) { try file.sound() }
   }
 
-  @Test(arguments: ["", "text", "RIFF\0\0\0\0WAVE"]) func textsAreRefused(text: String) {
-    let error = readError(Array(text.utf8))
+  @Test(arguments: ["", "text", "RIFF\0\0\0\0WAVE"]) func textsAreRefused(text: String) throws {
+    let error = try readError(Array(text.utf8))
     #expect(error?.kind == .notSound)
     #expect(error?.description.hasPrefix("is not a readable sound file (libsndfile: ") == true)
   }
@@ -31,7 +32,7 @@ import Testing
       + littleEndian(48_000, 4) + littleEndian(96_000, 4) + littleEndian(2, 2) + littleEndian(16, 2)
       + Array("data".utf8)
       + littleEndian(byteCount - 44, 4)
-    let error = readError(header, byteCount: byteCount)
+    let error = try readError(header, byteCount: byteCount)
     #expect(error?.kind == .tooLong)
     #expect(
       error?.description

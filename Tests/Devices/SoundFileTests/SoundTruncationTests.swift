@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SoundFile
@@ -72,16 +73,16 @@ import Testing
         == "has only 200 of the \(announced) bytes of samples that its header specifies")
   }
 
-  private static func truncation(_ bytes: [UInt8]) -> SoundTruncation? {
-    let file = UnnamedFile(bytes)
+  private static func truncation(_ bytes: [UInt8]) throws -> SoundTruncation? {
+    let file = try UnnamedFile(bytes)
     return withExtendedLifetime(file) { SoundTruncation(readingDescriptor: file.descriptor) }
   }
 
-  @Test func excessiveLengthInAnAIFFHeaderIsReported() {
-    let truncation = Self.truncation(Self.aiff(announcing: 9_608))
+  @Test func excessiveLengthInAnAIFFHeaderIsReported() throws {
+    let truncation = try Self.truncation(Self.aiff(announcing: 9_608))
     #expect(truncation?.expectedByteCount == 9_608)
     #expect(truncation?.foundByteCount == 208)
-    #expect(Self.truncation(Self.aiff(announcing: 208)) == nil)
+    #expect(try Self.truncation(Self.aiff(announcing: 208)) == nil)
   }
 
   /// The arguments are complete files, files with the placeholder lengths of programs that write to
@@ -92,10 +93,12 @@ import Testing
     wav(announcing: 0xFFFF_FFFF, formID: "RF64", precedingChunks: ds64(200)),
     Array(wav(announcing: 9_600).prefix(40)),
     Array("RIFF".utf8), [],
-  ]) func otherFilesAreNotTruncated(bytes: [UInt8]) { #expect(Self.truncation(bytes) == nil) }
+  ]) func otherFilesAreNotTruncated(bytes: [UInt8]) throws {
+    #expect(try Self.truncation(bytes) == nil)
+  }
 
-  @Test func rateOfZeroIsAnInvalidHeader() {
-    let file = UnnamedFile(Self.wav(announcing: 200, rate: 0))
+  @Test func rateOfZeroIsAnInvalidHeader() throws {
+    let file = try UnnamedFile(Self.wav(announcing: 200, rate: 0))
     let error = #expect(throws: SoundFileError.self) { try file.sound() }
     #expect(error?.kind == .notSound)
     #expect(
@@ -104,8 +107,8 @@ import Testing
 
   /// libsndfile closes the descriptor of a file that it cannot open. The system may then reuse its
   /// number.
-  @Test func descriptorOfAnUnreadableFileStaysOpen() {
-    let file = UnnamedFile(Self.wav(announcing: 200, rate: 0))
+  @Test func descriptorOfAnUnreadableFileStaysOpen() throws {
+    let file = try UnnamedFile(Self.wav(announcing: 200, rate: 0))
     #expect(throws: SoundFileError.self) { try file.sound() }
     #expect(fcntl(file.descriptor, F_GETFD) >= 0)
   }

@@ -17,7 +17,7 @@ final class RunningProgram {
   ) throws {
     outputFile = try UnnamedFile()
     errorFile = try UnnamedFile()
-    let inputFile = try UnnamedFile(holding: input ?? "")
+    let inputFile = try UnnamedFile(Array((input ?? "").utf8))
 
     process = try ProcessRunner.start(
       [program] + arguments,
@@ -44,28 +44,8 @@ final class RunningProgram {
     hasEnded = true
     return (
       ProcessRunner.waitForEnd(of: process, within: limit),
-      String(decoding: readAll(outputFile.descriptor), as: UTF8.self),
-      String(decoding: readAll(errorFile.descriptor), as: UTF8.self)
+      String(decoding: outputFile.bytes, as: UTF8.self),
+      String(decoding: errorFile.bytes, as: UTF8.self)
     )
-  }
-
-  /// A file without a name.
-  private final class UnnamedFile {
-    let descriptor: Int32
-
-    init(holding text: String = "") throws {
-      var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-      descriptor = unsafe mkstemp(&template)
-      guard descriptor >= 0 else { throw SystemCallFailure() }
-      unsafe unlink(template)
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-      let bytes = Array(text.utf8)
-      guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
-        throw SystemCallFailure()
-      }
-      lseek(descriptor, 0, SEEK_SET)
-    }
-
-    deinit { close(descriptor) }
   }
 }

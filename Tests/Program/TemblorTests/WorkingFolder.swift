@@ -159,15 +159,3 @@ private func resolvedPath(_ link: String) -> String {
   defer { unsafe free(real) }
   return unsafe String(cString: real)
 }
-
-/// Returns all bytes of a descriptor, from the beginning if it is seekable.
-func readAll(_ descriptor: Int32) -> [UInt8] {
-  lseek(descriptor, 0, SEEK_SET)
-  var bytes: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 1 << 16)
-  while true {
-    let count = unsafe read(descriptor, &buffer, buffer.count)
-    if count <= 0 { return bytes }
-    bytes += buffer.prefix(count)
-  }
-}

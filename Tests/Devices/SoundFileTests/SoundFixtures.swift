@@ -1,31 +1,9 @@
 import Glibc
+import TestSupport
 
 @testable import SoundFile
 
-/// A file without a name, which the system deletes when the value is released.
-final class UnnamedFile {
-  let descriptor: Int32
-
-  init(_ bytes: [UInt8] = []) {
-    var template = Array("/tmp/sound-XXXXXX".utf8CString)
-    descriptor = unsafe mkstemp(&template)
-    precondition(descriptor >= 0, "A temporary file can be made.")
-    unsafe unlink(template)
-    let count = unsafe write(descriptor, bytes, bytes.count)
-    precondition(count == bytes.count, "A temporary file can be written.")
-    lseek(descriptor, 0, SEEK_SET)
-  }
-
-  deinit { close(descriptor) }
-
-  var bytes: [UInt8] {
-    let size = Int(lseek(descriptor, 0, SEEK_END))
-    lseek(descriptor, 0, SEEK_SET)
-    return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-      count = unsafe max(0, read(descriptor, buffer.baseAddress, size))
-    }
-  }
-
+extension UnnamedFile {
   /// Returns the sound of the file, decoded from its beginning.
   func sound() throws -> Sound {
     lseek(descriptor, 0, SEEK_SET)
@@ -38,7 +16,7 @@ final class UnnamedFile {
     rate: Int = 48_000,
     channelCount: Int = 1, tags: SoundFileTags = SoundFileTags()
   ) throws -> UnnamedFile {
-    let file = UnnamedFile()
+    let file = try UnnamedFile()
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: "scratch",
       format: SoundFileFormat(container: container, sampleFormat: format),
