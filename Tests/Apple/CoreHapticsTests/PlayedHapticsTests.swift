@@ -20,15 +20,10 @@ import Testing
   ///
   /// The differences of samples are examined, because a cut leaves a constant that fades slowly.
   private func onsets(in samples: [Float], from origin: Double) -> [Double] {
-    var onsets: [Double] = []
-    var lastSoundFrame = Int.min / 2
-    for frame in samples.indices.dropFirst() where abs(samples[frame] - samples[frame - 1]) > 2e-4 {
-      if frame - lastSoundFrame > 432 {
-        onsets.append(origin + Double(frame - Self.lookaheadFrameCount) / 48_000)
-      }
-      lastSoundFrame = frame
+    let differences = zip(samples.dropFirst(), samples).map { $0 - $1 }
+    return differences.onsetFrames(above: 2e-4, afterSilence: 432).map { index in
+      origin + Double(index + 1 - Self.lookaheadFrameCount) / 48_000
     }
-    return onsets
   }
 
   private func taps(_ times: [Double]) throws -> CHHapticPattern {

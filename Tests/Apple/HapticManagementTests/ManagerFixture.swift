@@ -3,6 +3,7 @@ import CoreHapticsTesting
 import Foundation
 import HapticManagement
 import HapticRender
+import TestSupport
 
 /// A manager on a device in virtual time, with its own settings.
 @MainActor final class ManagerFixture {
@@ -39,15 +40,7 @@ import HapticRender
   var onsetFrames: [Int] { Self.onsetFrames(in: samples) }
 
   static func onsetFrames(in samples: [Float]) -> [Int] {
-    var onsets: [Int] = []
-    var lastSoundFrame = Int.min / 2
-    for (frame, sample) in samples.enumerated() where abs(sample) > 1e-4 {
-      if frame - lastSoundFrame > 384 {
-        onsets.append(frame - lookaheadFrameCount)
-      }
-      lastSoundFrame = frame
-    }
-    return onsets
+    samples.onsetFrames(above: 1e-4, afterSilence: 384).map { $0 - lookaheadFrameCount }
   }
 
   /// Returns the distance of the sound from single patterns at given frames; 1 if nothing was

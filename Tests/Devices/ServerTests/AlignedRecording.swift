@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A recording of the output of a server, aligned with the expected samples.
 struct AlignedRecording {
@@ -69,21 +70,9 @@ struct AlignedRecording {
     return result
   }
 
-  /// Returns the frames at which sound starts after at least 10 ms of silence.
+  /// Returns the frames at which sound starts after more than 10 ms of silence.
   static func onsets(_ samples: some Sequence<Float>, rate: Int = 48_000) -> [Int] {
-    var onsets: [Int] = []
-    var silentFrameCount = rate
-    for (index, sample) in samples.enumerated() {
-      if abs(sample) > soundThreshold {
-        if silentFrameCount > rate / 100 {
-          onsets.append(index)
-        }
-        silentFrameCount = 0
-      } else {
-        silentFrameCount += 1
-      }
-    }
-    return onsets
+    samples.onsetFrames(above: soundThreshold, afterSilence: rate / 100 + 1)
   }
 
   /// Finds the last recorded onsets whose intervals equal those of expected onsets, to within a
