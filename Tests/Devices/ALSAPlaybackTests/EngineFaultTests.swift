@@ -14,6 +14,11 @@ import Testing
   private static let minutesPerRun =
     unsafe getenv("TEMBLOR_TEST_FAULT_MINUTES").flatMap { unsafe Double(String(cString: $0)) } ?? 1
 
+  private static let kinds: [Fault.RandomKind] = [
+    .underrun, .underrun, .underrun, .suspension, .disconnection, .disconnection, .shortTransfers,
+    .failedTransfers, .failedStarts, .stall,
+  ]
+
   /// An engine on a faulty device.
   private final class PlaybackFixture {
     let device = FaultyDevice()
@@ -61,31 +66,6 @@ import Testing
     }
   }
 
-  private func randomFault(_ generator: inout SplitMixGenerator) -> Fault {
-    switch Int.random(in: 0..<10, using: &generator) {
-    case 0, 1, 2:
-      .underrun
-    case 3:
-      .suspend(canResume: Bool.random(using: &generator))
-    case 4, 5:
-      .disconnect(
-        duration: .milliseconds(Int.random(in: 0...1_500, using: &generator)),
-        code: Bool.random(using: &generator) ? ENODEV : EBUSY)
-    case 6:
-      .shortTransfers(
-        frameCount: Int.random(in: 1...300, using: &generator),
-        count: Int.random(in: 1...50, using: &generator))
-    case 7:
-      .failTransfers(
-        code: [EPIPE, EAGAIN, EINTR, ESTRPIPE, EIO].randomElement(using: &generator) ?? EIO,
-        count: Int.random(in: 1...4, using: &generator))
-    case 8:
-      .failStarts(code: EPIPE, count: Int.random(in: 1...4, using: &generator))
-    default:
-      .stall(duration: .milliseconds(Int.random(in: 1...900, using: &generator)))
-    }
-  }
-
   /// Schedules a fault every few seconds, and returns the times of the faults in seconds.
   private func scheduleFaults(_ device: FaultyDevice, until endSeconds: Double, seed: UInt64)
     -> [Double]
@@ -94,7 +74,8 @@ import Testing
     var faultTimes: [Double] = []
     var faultTime = 3.0
     while faultTime < endSeconds {
-      device.scheduleFault(randomFault(&generator), at: .nanoseconds(Int64(faultTime * 1e9)))
+      device.scheduleFault(
+        .random(of: Self.kinds, using: &generator), at: .nanoseconds(Int64(faultTime * 1e9)))
       faultTimes.append(faultTime)
       faultTime += Double.random(in: 0.1...9, using: &generator)
     }

@@ -1,5 +1,4 @@
 import FaultyPCM
-import Glibc
 import HapticOutputs
 import HapticPlayback
 import SoundFile
@@ -8,36 +7,10 @@ import Testing
 
 /// Random faults find cases that other tests do not cover. Every seed is a test case.
 @Suite struct RandomFaultTests {
-  private func randomFault(_ generator: inout SplitMixGenerator) -> Fault {
-    switch Int.random(in: 0..<12, using: &generator) {
-    case 0, 1, 2:
-      .underrun
-    case 3:
-      .suspend(canResume: true)
-    case 4:
-      .suspend(canResume: false)
-    case 5:
-      .disconnect(
-        duration: .milliseconds(Int.random(in: 0...1_500, using: &generator)),
-        code: Bool.random(using: &generator) ? ENODEV : EBUSY)
-    case 6:
-      .shortTransfers(
-        frameCount: Int.random(in: 1...300, using: &generator),
-        count: Int.random(in: 1...50, using: &generator))
-    case 7:
-      .failTransfers(
-        code: [EPIPE, EAGAIN, EINTR, ESTRPIPE, EIO].randomElement(using: &generator) ?? EIO,
-        count: Int.random(in: 1...4, using: &generator))
-    case 8:
-      .failStarts(code: EPIPE, count: Int.random(in: 1...4, using: &generator))
-    case 9:
-      .addDelay(frameCount: Int.random(in: -2_000...100_000, using: &generator))
-    case 10:
-      .reportFalseReadiness(duration: .milliseconds(Int.random(in: 1...300, using: &generator)))
-    default:
-      .stall(duration: .milliseconds(Int.random(in: 1...900, using: &generator)))
-    }
-  }
+  private static let kinds: [Fault.RandomKind] = [
+    .underrun, .underrun, .underrun, .suspension, .suspension, .disconnection, .shortTransfers,
+    .failedTransfers, .failedStarts, .wrongDelay, .falseReadiness, .stall,
+  ]
 
   /// A fault occurs about every 250 ms for 40 s, and then none for 2 s.
   @Test(arguments: 1...8) func everyAudibleFrameIsOnTime(seed: Int) throws {
@@ -53,7 +26,8 @@ import Testing
     let format = playback.sink.format
     var faultTime = Duration.milliseconds(500)
     while faultTime < .seconds(40) {
-      playback.device.scheduleFault(randomFault(&generator), at: faultTime)
+      playback.device.scheduleFault(
+        .random(of: Self.kinds, using: &generator), at: faultTime)
       faultTime += .milliseconds(Int.random(in: 1...500, using: &generator))
     }
     var endTime = Duration.zero
