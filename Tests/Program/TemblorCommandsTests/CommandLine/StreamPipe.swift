@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A pipe that takes the place of a standard stream.
+/// A pipe in place of a standard stream.
 final class StreamPipe {
-  let readDescriptor: Int32
+  private(set) var readDescriptor: Int32
   private(set) var writeDescriptor: Int32
 
   init() throws {
@@ -21,7 +21,9 @@ final class StreamPipe {
     if writeDescriptor >= 0 {
       close(writeDescriptor)
     }
-    close(readDescriptor)
+    if readDescriptor >= 0 {
+      close(readDescriptor)
+    }
   }
 
   func write(_ text: String) {
@@ -29,14 +31,27 @@ final class StreamPipe {
     _ = unsafe Glibc.write(writeDescriptor, bytes, bytes.count)
   }
 
-  /// Closes the write end, and waits until the read end is at its end. A process that another test
-  /// starts at this moment inherits the write end until it executes its program.
+  /// Closes the write end, and waits until the pipe has no writer.
   func finish() {
     guard writeDescriptor >= 0 else { return }
     close(writeDescriptor)
     writeDescriptor = -1
-    if !HangLimit.waitForEvents(0, of: readDescriptor) {
-      Issue.record("another process holds the write end")
+    waitForHangUp(of: readDescriptor)
+  }
+
+  /// Closes the read end, and waits until the pipe has no reader.
+  func closeReader() {
+    guard readDescriptor >= 0 else { return }
+    close(readDescriptor)
+    readDescriptor = -1
+    waitForHangUp(of: writeDescriptor)
+  }
+
+  /// Waits until no process has the other end of the pipe open. A process that another test starts
+  /// inherits the descriptors until it executes its program.
+  private func waitForHangUp(of descriptor: Int32) {
+    if !HangLimit.waitForEvents(0, of: descriptor) {
+      Issue.record("another process holds the other end of the pipe")
     }
   }
 
