@@ -5,7 +5,7 @@ import Testing
 
 @testable import HapticRender
 
-@Suite struct StretchAccuracyTests {
+@Suite struct SegmentAccuracyTests {
   /// Returns the maximum errors of the only voice of a plan, compared with the formulas frame by
   /// frame.
   ///

@@ -62,7 +62,7 @@ private struct CollectingEnvironment: PlaybackEnvironment {
   }
 }
 
-@Suite struct TrialOutputTests {
+@Suite struct AdditionalOutputTests {
   @Test func additionalBackendIsSelectedByItsScheme() throws {
     let collectingOutput = CollectingOutput()
     let recorded = RecordedTerminal()

@@ -6,7 +6,7 @@ import Testing
 @testable import CommandServer
 @testable import TemblorCommands
 
-@Suite struct ListenUpkeepTests {
+@Suite struct ServerMaintenanceTests {
   private let fixture = ListenFixture(rate: 8_000)
   private let folder: TemporaryFolder
 
