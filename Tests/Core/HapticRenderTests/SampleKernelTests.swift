@@ -39,7 +39,9 @@ struct SampleKernelTests {
 
   private func bits(_ samples: [Float]) -> [UInt32] { samples.map(\.bitPattern) }
 
-  @Test(arguments: levels, Kind.allCases) func peaksAndScales(level: Int, kind: Kind) throws {
+  @Test(arguments: levels, Kind.allCases) func peakAndScaleEqualTheDirectComputation(
+    level: Int, kind: Kind
+  ) throws {
     let kernels = try kernels(level)
     var generator = SplitMixGenerator(state: 3)
     for count in [1, 7, 8, 9, 64, 255] {
@@ -75,7 +77,7 @@ struct SampleKernelTests {
     return t * y
   }
 
-  @Test(arguments: levels) func sines(level: Int) throws {
+  @Test(arguments: levels) func sinesEqualTheDirectComputation(level: Int) throws {
     let kernels = try kernels(level)
     var generator = SplitMixGenerator(state: 5)
     for trial in 0..<600 {
@@ -162,7 +164,7 @@ struct SampleKernelTests {
     #expect(passedCount > 0)
   }
 
-  @Test(arguments: levels) func momentsOfSteps(level: Int) throws {
+  @Test(arguments: levels) func momentsOfStepsEqualTheDirectComputation(level: Int) throws {
     let base = try kernels(0)
     let kernels = try kernels(level)
     var generator = SplitMixGenerator(state: 11)
@@ -195,7 +197,7 @@ struct SampleKernelTests {
     }
   }
 
-  @Test(arguments: levels) func modelsMove(level: Int) throws {
+  @Test(arguments: levels) func modelsMoveLikeSingleModels(level: Int) throws {
     let kernels = try kernels(level)
     var generator = SplitMixGenerator(state: 13)
     for groupCount in [1, 2, 3] {

@@ -60,7 +60,7 @@ struct AmplitudeEnvelopeTests {
     )
   }
 
-  @Test func lengthAndBorders() {
+  @Test func envelopeHasTheLengthOfTheSignalAndIsZeroOutside() {
     let envelope = AmplitudeEnvelope(
       of: Signal(TestSignal.sine(hertz: 100, seconds: 0.5), rate: 48_000))
     #expect(envelope.amplitudes.count == 500)

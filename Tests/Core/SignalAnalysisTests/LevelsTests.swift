@@ -132,7 +132,9 @@ struct LevelsTests {
     #expect(wholeLevels.integratedLoudnessLUFS == channels[0].integratedLoudnessLUFS)
   }
 
-  @Test(arguments: [1, 7, 4_096, 5_000]) func blocksDoNotMatter(length: Int) throws {
+  @Test(arguments: [1, 7, 4_096, 5_000]) func levelsAreIndependentOfTheBlockLength(length: Int)
+    throws
+  {
     let noise = TestSignal.noise(seconds: 0.5, amplitude: 0.8)
     let interleaved = zip(noise, noise.reversed()).flatMap { [$0, $1] }
     var measurement = try LevelMeasurement(channelCount: 2, rate: 48_000)

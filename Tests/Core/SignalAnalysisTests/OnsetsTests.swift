@@ -77,7 +77,7 @@ struct OnsetsTests {
     }
   }
 
-  @Test func fadesHaveNone() {
+  @Test func fadesHaveNoOnset() {
     let tone = TestSignal.sine(hertz: 100, seconds: 2)
     let fade = tone.enumerated().map { index, sample in
       sample * Float(min(index, tone.count - index)) / 48_000

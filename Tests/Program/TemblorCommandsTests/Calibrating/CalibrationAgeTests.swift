@@ -44,7 +44,7 @@ import Testing
     func updateActivity(at now: Duration) -> ActivityStep { .wait(nil) }
   }
 
-  @Test func playOffersItOnce() throws {
+  @Test func playRemindsOfTheCheckOnce() throws {
     let folder = try TemporaryFolder()
     try folder.write(
       """

@@ -64,7 +64,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: invalidLines) func refuses(
+  @Test(arguments: invalidLines) func invalidLinesAreRefusedWithAMessage(
     _ refusal: (line: [String], message: String, verb: String?)
   ) {
     let recorded = RecordedTerminal()
