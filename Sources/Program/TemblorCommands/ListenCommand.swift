@@ -170,8 +170,8 @@ enum ListenCommand {
 /// are reloaded, or when a device appears with a format that differs from the requested format.
 private final class ServerRun {
   /// The maximum time for each of the last two saves of the state. A busy disk may stall for
-  /// seconds. A further signal ends the program at once.
-  private static let finalSaveTimeout = Duration.seconds(10)
+  /// seconds.
+  private static let finalSaveTimeout = Duration.seconds(2)
 
   private let terminal: Terminal
   private let environment: FallbackEnvironment

@@ -16,9 +16,11 @@ final class LiveSession {
 
   /// The maximum time for a device to stop after a key press or a signal.
   private static let requestedStopTimeout = Duration.milliseconds(750)
-  /// The maximum time to complete a recording. On a busy machine, the disk may stall for seconds,
-  /// and a shorter time would lose the end of the recording. A further signal ends the program at
-  /// once.
+  /// The maximum time to complete a recording after a key press or a signal. A busy disk may stall
+  /// for seconds. Together with the stop of the device, the time is less than the interval of the
+  /// watchdog in the systemd units.
+  private static let requestedStopRecordingTimeout = Duration.seconds(5)
+  /// The maximum time to complete a recording if the user did not request the stop.
   private static let recordingCompletionTimeout = Duration.seconds(30)
 
   let console: LiveConsole
@@ -168,7 +170,9 @@ final class LiveSession {
       }
     }
     if let recording = playing.recording {
-      let (result, message) = recording.finishRecording(within: Self.recordingCompletionTimeout)
+      let (result, message) = recording.finishRecording(
+        within: stopsPromptly ? Self.requestedStopRecordingTimeout : Self.recordingCompletionTimeout
+      )
       outcome.recordingResult = result
       if let message {
         console.reportError(message)
