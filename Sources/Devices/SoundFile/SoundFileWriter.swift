@@ -150,8 +150,8 @@
 
     /// Completes the header and closes the file. No samples can be written afterward.
     ///
-    /// Further calls have no effect, also after an error. The number of the descriptor may belong
-    /// to another file by then.
+    /// Further calls have no effect, even after an error, because the descriptor's number may then
+    /// belong to another file.
     public mutating func close() throws(SoundFileError) {
       if let plainWAV = plainWAVWriter {
         plainWAVWriter = nil
@@ -179,7 +179,9 @@
     deinit {
       if let open = unsafe sndFileHandle {
         try? unsafe SndFileBindings.close(open, path: path)
-      } else if plainWAVWriter == nil {
+      } else if let plainWAV = plainWAVWriter {
+        try? plainWAV.finishHeader()
+      } else {
         return
       }
       if ownsDescriptor {

@@ -33,6 +33,21 @@ struct PlainWAVTests {
       plainSound.rate == 44_100 && plainSound.channelCount == 2 && plainSound.frameCount == 2_205)
   }
 
+  @Test("A writer that is released before it is closed completes its file")
+  func aReleasedWriterCompletesItsFile() throws {
+    let folder = try TemporaryFolder()
+    let descriptor = unsafe open(folder("released.wav"), O_RDWR | O_CREAT, 0o644)
+    defer { close(descriptor) }
+    do {
+      var writer = try SoundFileWriter(
+        descriptor: descriptor, path: "released.wav",
+        format: SoundFileFormat(container: .wav, sampleFormat: .s16), rate: 48_000, channelCount: 1,
+        frameCount: 0, usesLibrary: false)
+      try writer.write([0.25, 0.5, -0.5].span)
+    }
+    #expect(try Sound(contentsOf: folder("released.wav")).interleaved == [0.25, 0.5, -0.5])
+  }
+
   @Test("A writer whose close failed does not write to a later file with the same descriptor")
   func aFailedCloseIsNotRepeated() throws {
     let folder = try TemporaryFolder()
