@@ -69,6 +69,8 @@ package final class LiveRecording {
     /// A duplicate of the file's descriptor, so that a write that hangs never reaches another file
     /// that reuses the descriptor.
     private(set) var descriptor: Int32 = -1
+    private static let missingDescriptorReason =
+      "too many open files; close some, or raise the limit with 'ulimit -n'"
     private var isFileCommitted = false
     /// The path of the current file.
     private var currentPath = ""
@@ -83,7 +85,7 @@ package final class LiveRecording {
       currentPath = fileRotationSettings?.nextPath(after: path) ?? path
       let next = try AtomicFileWriter(currentPath)
       descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
-      guard descriptor >= 0 else { throw .systemError(currentPath, "cannot be written") }
+      guard descriptor >= 0 else { throw FileError(currentPath, Self.missingDescriptorReason) }
       file = consume next
       isFileCommitted = false
     }
