@@ -184,7 +184,7 @@ struct FaultTests {
   {
     try writePattern()
     let running = try start(verb + ["--device", "fault"], fault, length: 500)
-    #expect(markerFolder.fileAppears("met.over", from: running))
+    #expect(running.reports("fault: reconnected; "))
     kill(running.process, SIGINT)
     let result = try finish(running)
     #expect(result.status == -SIGINT)
@@ -201,7 +201,8 @@ struct FaultTests {
   @Test(arguments: verbs) func everyVerbReportsAJumpOfThePointer(verb: [String]) throws {
     try writePattern()
     let running = try start(verb + ["--device", "fault"], "skip", length: 100)
-    #expect(markerFolder.fileAppears("met.over", from: running))
+    // The program detects the jump when it reads the pointer again.
+    #expect(running.reports(" ms of audio lost"))
     kill(running.process, SIGINT)
     let result = try finish(running)
     #expect(result.status == -SIGINT)

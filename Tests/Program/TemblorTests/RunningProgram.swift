@@ -35,6 +35,17 @@ final class RunningProgram {
     _ = ProcessRunner.waitForEnd(of: process)
   }
 
+  /// Waits until the standard error contains a text, at most until the hang limit of the program's
+  /// clock.
+  func reports(_ text: String) -> Bool {
+    var clock = ProgramClock(of: process)
+    while !String(decoding: errorFile.bytes, as: UTF8.self).contains(text) {
+      guard clock.elapsed() < HangLimit.duration else { return false }
+      poll(nil, 0, 5)
+    }
+    return true
+  }
+
   /// Waits for the end, and returns the exit status or the negative signal, and the output.
   ///
   /// - Parameter limit: The time on the program's clock after which it is killed.

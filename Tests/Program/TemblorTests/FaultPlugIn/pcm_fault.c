@@ -1,8 +1,7 @@
 /* An ALSA playback PCM in real time with one fault, for tests of the program.
  *
  * Environment variables:
- *   FAULT_SIGN  The path of a file that is created when the fault first occurs. A file with the
- *               suffix ".over" is created when the device plays again after the fault.
+ *   FAULT_SIGN  The path of a file that is created when the fault first occurs.
  *   FAULT       The name of the fault.
  *   FAULT_AT    The start of the fault, in milliseconds after the first start of the device.
  *   FAULT_FOR   The duration of the fault in milliseconds; a negative value means forever.
@@ -91,18 +90,6 @@ static int comes(const char *name) {
   return hasCome = 1;
 }
 
-/* Reports to a test that the device plays again. */
-static void sign_end(void) {
-  static int isSigned;
-  const char *path = getenv("FAULT_SIGN");
-  char name[4096];
-  long length = number("FAULT_FOR", -1);
-  if (isSigned || !path || length < 0 || since_fault() < length) return;
-  isSigned = 1;
-  snprintf(name, sizeof name, "%s.over", path);
-  close(open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-}
-
 /* Hangs forever if the fault is this hang, or if this hang starts together with the fault. */
 static void hang(const char *name) {
   const char *then = getenv("FAULT_THEN");
@@ -123,7 +110,6 @@ static void advance(struct device *device) {
     snd_pcm_ioplug_set_state(&device->io, SND_PCM_STATE_XRUN);
   } else if (frames > device->played) {
     device->played = frames;
-    if (!leap) sign_end();
   }
 }
 
