@@ -17,7 +17,11 @@ public enum HangLimit {
   ///
   /// - Returns: False after the limit.
   public static func waitForEvents(_ events: Int32, of descriptor: Int32) -> Bool {
-    var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-    return unsafe poll(&entry, 1, milliseconds) == 1
+    while true {
+      var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+      let count = unsafe poll(&entry, 1, milliseconds)
+      // A signal of another test ends the call, and the wait begins again.
+      if count >= 0 || errno != EINTR { return count == 1 }
+    }
   }
 }
