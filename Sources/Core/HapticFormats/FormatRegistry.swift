@@ -122,7 +122,8 @@ public struct FormatRegistry: Sendable {
           """))
   }
 
-  /// Throws an error for a known kind of file without a pattern, and for unknown JSON formats.
+  /// Throws an error if a file has an unknown JSON format, or is of a known kind that contains no
+  /// pattern.
   ///
   /// - Parameters:
   ///   - file: A file that no format recognizes with certainty.

@@ -178,7 +178,7 @@ struct AHAPPath {
 
 /// A component of a path in a pattern: a name with an optional index in brackets.
 ///
-/// An index has the same value with and without leading zeros.
+/// Components whose indices differ only in leading zeros are equal.
 package struct PatternPathComponent: Hashable, Sendable {
   let name: String
   let index: Int?

@@ -452,7 +452,11 @@ private struct VibrationDecoder {
       let keywordText = name == "amplitude" ? " or default" : ""
       return "must be \(range.lowerBound) to \(range.upperBound)\(keywordText)"
     }
-    if let statedNumber = Double(statedText), statedNumber > Double(range.upperBound) {
+    let isWholeNumber =
+      !statedText.isEmpty && statedText.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    if isWholeNumber, let statedNumber = Double(statedText),
+      statedNumber > Double(range.upperBound)
+    {
       return "must be at most \(range.upperBound)"
     }
     return "must be a whole number of at least \(range.lowerBound)"

@@ -211,9 +211,7 @@ private struct PulsarReader: JSONSchemaReader {
     return true
   }
 
-  /// The maximum length of a pattern with times that may be in seconds, in milliseconds.
-  ///
-  /// Fractional times in a shorter pattern indicate that the unit is seconds.
+  /// The pattern length below which fractional times are probably in seconds, in milliseconds.
   private static let maximumSuspiciousLengthMilliseconds = 10.0
 
   /// Reports times that are probably in seconds: fractions in a pattern of a few milliseconds.

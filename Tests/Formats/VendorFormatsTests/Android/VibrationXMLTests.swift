@@ -132,6 +132,9 @@ enum VibrationFixtures {
     delayMs="99999999999999999999"/></vibration-effect>
       1:49: error: delayMs is "99999999999999999999"; must be at most 2147483647 \
     (vibration-effect.primitive-effect[0])
+    <vibration-effect><primitive-effect name="tick" delayMs="1e10"/></vibration-effect>
+      1:49: error: delayMs is "1e10"; must be a whole number of at least 0 \
+    (vibration-effect.primitive-effect[0])
     <vibration-effect><primitive-effect name="tick" delayType="later"/></vibration-effect>
       1:49: error: delayType is "later"; must be pause or relative_start_offset \
     (vibration-effect.primitive-effect[0])
