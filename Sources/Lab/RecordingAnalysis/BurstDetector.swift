@@ -29,7 +29,7 @@ struct BurstDetector {
     var burstSampleCount: Int
     /// The spectra of the whitened burst: in phase, and in quadrature if the phase is free.
     var spectra: [[ComplexNumber]] = []
-    /// The energy of a filter.
+    /// The energy of the filter, or the mean energy of the two filters in quadrature.
     var energy = 0.0
     /// The maximum sum of the filters' squared outputs for a signal of unit energy.
     var maximumOutputPower = 0.0

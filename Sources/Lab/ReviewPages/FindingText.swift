@@ -382,7 +382,7 @@ enum ComparisonSummary {
   ///
   /// - Parameters:
   ///   - differences: The differences.
-  ///   - word: Returns the comparative for an increase or a decrease.
+  ///   - word: A closure that returns the comparative for an increase or a decrease.
   private static func comparativeWord(
     of differences: [Difference], word: (_ isMore: Bool) -> String?
   ) -> String? {

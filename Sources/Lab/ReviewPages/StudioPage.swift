@@ -4,8 +4,9 @@ internal import SignalPlots
 
 /// An HTML page that plays, shows, and edits patterns.
 ///
-/// The page contains the bytes of the patterns' files, and the renderer, compiled to WebAssembly.
-/// It needs no network, unless it loads the renderer from a server.
+/// The page contains the bytes of the patterns' files. It also contains the renderer, compiled to
+/// WebAssembly, or loads it from the server of the studio. A page that contains the renderer needs
+/// no network.
 public struct StudioPage: Sendable {
   /// A pattern that the studio shows when the page is opened.
   public struct OpenDocument: Sendable {

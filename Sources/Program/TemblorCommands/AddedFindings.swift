@@ -12,7 +12,8 @@ enum AddedFindings {
   /// - Parameters:
   ///   - changedFindings: The findings about the changed text.
   ///   - originalFindings: The findings about the original text.
-  ///   - comparesNumbers: Returns whether findings that differ only in numbers are different.
+  ///   - comparesNumbers: A closure that returns whether findings that differ only in numbers are
+  ///     different.
   static func addedFindings(
     in changedFindings: [Finding], comparedTo originalFindings: [Finding],
     comparesNumbers: (Finding) -> Bool

@@ -102,7 +102,7 @@ internal import Synchronization
     }
   }
 
-  /// Calls `snd_pcm_open`, and returns whether the device exists for a direction.
+  /// Calls `snd_pcm_open` for a direction, closes the device, and returns whether it was opened.
   static func canOpen(_ device: String, for direction: Direction) -> Bool {
     var pcm: OpaquePointer?
     let errorCode = unsafe snd_pcm_open(

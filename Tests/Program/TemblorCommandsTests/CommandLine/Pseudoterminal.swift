@@ -98,9 +98,8 @@ final class Pseudoterminal {
   ///
   /// - Parameters:
   ///   - expectedText: The text that ends the wait.
-  ///   - repeatedInput: Input that is typed every 100 ms until the wait ends, or until another
-  ///     process group than the program's is in the foreground. The shell would receive later
-  ///     input.
+  ///   - repeatedInput: Input that is typed every 100 ms while the program's process group is in
+  ///     the foreground. The shell would receive later input.
   @discardableResult func wait(
     for expectedText: String, typing repeatedInput: RepeatedInput? = nil
   ) throws -> String {
