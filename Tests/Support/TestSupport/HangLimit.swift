@@ -1,4 +1,4 @@
-public import Glibc
+internal import Glibc
 
 /// The limit of waits that only guard a test against a hang.
 ///
