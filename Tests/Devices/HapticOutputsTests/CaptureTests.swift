@@ -15,6 +15,16 @@ import Testing
     }
   }
 
+  /// Returns the error of a capture device whose opening fails with an error number.
+  private func openingError(of device: String, code: Int32) -> OutputError? {
+    let interception = PCMInterception(open: { _ in .refused(code) })
+    return outputError {
+      _ = try ALSACapture(
+        device, rate: 8_000, channelCount: 1, clock: VirtualTimeSource(),
+        interception: interception)
+    }
+  }
+
   @Test func nullDeviceIsReadInVirtualTime() throws {
     let time = VirtualTimeSource()
     let capture = try ALSACapture("null", rate: 48_000, channelCount: 2, clock: time)
@@ -59,37 +69,21 @@ import Testing
     ),
     (ENOENT, .notFound, "no such device; run 'arecord -L' to list devices"),
   ]) func openingErrorsHaveAKindAndAMessage(code: Int32, kind: OutputError.Kind, text: String) {
-    let interception = PCMInterception(open: { _ in .refused(code) })
-    #expect(
-      outputError {
-        _ = try ALSACapture(
-          "hw:9", rate: 8_000, channelCount: 1, clock: VirtualTimeSource(),
-          interception: interception)
-      } == OutputError(kind, output: "hw:9", text))
+    #expect(openingError(of: "hw:9", code: code) == OutputError(kind, output: "hw:9", text))
   }
 
   /// The null device can also play, so it represents a device that cannot record.
   @Test func outputDevicesAreRefused() {
-    let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     #expect(
-      outputError {
-        _ = try ALSACapture(
-          "null", rate: 8_000, channelCount: 1, clock: VirtualTimeSource(),
-          interception: interception)
-      }
+      openingError(of: "null", code: ENOENT)
         == OutputError(
           .notCapture, output: "null",
           "output only; choose a capture device, which 'arecord -L' lists"))
   }
 
   @Test func missingJACKServerIsReported() {
-    let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     #expect(
-      outputError {
-        _ = try ALSACapture(
-          "jack", rate: 8_000, channelCount: 1, clock: VirtualTimeSource(),
-          interception: interception)
-      }
+      openingError(of: "jack", code: ENOENT)
         == OutputError(
           .serverUnavailable, output: "jack", "the sound server does not respond; start it"))
   }

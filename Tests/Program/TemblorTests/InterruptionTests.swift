@@ -9,18 +9,24 @@ import Testing
     "render", "pulse", "--loop", "0", "--duration", "80000", "-o", "a.wav",
   ]
 
+  /// Sends a signal to a rendering that has begun to write its file, and returns its result.
+  private func resultOfRendering(endedBy signal: Int32) throws -> WorkingFolder.Result {
+    var running: RunningProgram?
+    #expect(try folder.fileAppears { running = try folder.start(Self.longRunningCommands) })
+    let program = try #require(running)
+    kill(program.process, signal)
+    return try folder.finish(program)
+  }
+
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func interruptedRenderingKeepsTheOldFile(
     signal: Int32
   )
     throws
   {
     try folder.write("old", to: "a.wav")
-    var running: RunningProgram?
-    #expect(try folder.fileAppears { running = try folder.start(Self.longRunningCommands) })
-    let program = try #require(running)
-    kill(program.process, signal)
     #expect(
-      try folder.finish(program) == .init(1, error: "a.wav: interrupted; nothing was written\n"))
+      try resultOfRendering(endedBy: signal)
+        == .init(1, error: "a.wav: interrupted; nothing was written\n"))
     #expect(folder.fileNames() == ["a.wav"])
     #expect(folder.text("a.wav") == "old")
   }
@@ -29,11 +35,7 @@ import Testing
     throws
   {
     try folder.write("old", to: "a.wav")
-    var running: RunningProgram?
-    #expect(try folder.fileAppears { running = try folder.start(Self.longRunningCommands) })
-    let program = try #require(running)
-    kill(program.process, signal)
-    #expect(try folder.finish(program) == .init(-signal))
+    #expect(try resultOfRendering(endedBy: signal) == .init(-signal))
     #expect(folder.fileNames().filter { !$0.hasPrefix("core") } == ["a.wav"])
     #expect(folder.text("a.wav") == "old")
   }
