@@ -62,6 +62,9 @@ package final class LiveRecording {
   /// The current and the following files of a recording. They belong to the writing thread until
   /// that thread has ended.
   private final class RecordingFiles: @unchecked Sendable {
+    private static let missingDescriptorReason =
+      "too many open files; close some, or raise the limit with 'ulimit -n'"
+
     let path: String
     /// The settings for splitting the recording into files, or nil for a single file.
     let fileRotationSettings: RotationSettings?
@@ -69,8 +72,6 @@ package final class LiveRecording {
     /// A duplicate of the file's descriptor, so that a write that hangs never reaches another file
     /// that reuses the descriptor.
     private(set) var descriptor: Int32 = -1
-    private static let missingDescriptorReason =
-      "too many open files; close some, or raise the limit with 'ulimit -n'"
     private var isFileCommitted = false
     /// The path of the current file.
     private var currentPath = ""

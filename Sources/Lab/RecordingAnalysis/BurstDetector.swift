@@ -79,11 +79,11 @@ struct BurstDetector {
       bursts.append([waveform.samples.map { $0 / peak }])
     }
 
-    let longestBurst = bursts.map { $0[0].count }.max() ?? 0
-    let longestFilter = longestBurst + whitener.count - 1
+    let maximumBurstSampleCount = bursts.map { $0[0].count }.max() ?? 0
+    let maximumFilterSampleCount = maximumBurstSampleCount + whitener.count - 1
     blockSampleCount = FourierTransform.fastLength(
-      atLeast: Self.blockToFilterRatio * longestFilter)
-    positionCount = blockSampleCount - longestFilter + 1
+      atLeast: Self.blockToFilterRatio * maximumFilterSampleCount)
+    positionCount = blockSampleCount - maximumFilterSampleCount + 1
     var transform = FourierTransform(length: blockSampleCount)
     for burst in bursts {
       let filters = burst.map { Vector.filtered($0, by: whitener, tail: whitener.count - 1) }
