@@ -56,9 +56,8 @@ struct StudyRowReader {
   private mutating func readNumber(_ column: String, in range: ClosedRange<Double>) -> Double? {
     guard let valueText = fields[column] else { return nil }
     guard let number = Double(valueText), range.contains(number) else {
-      reportError(
-        column, "must be a number from \(range.lowerBound) to \(range.upperBound), not \(valueText)"
-      )
+      let limitsText = "\(range.lowerBound) to \(range.upperBound)"
+      reportError(column, "must be a number from \(limitsText), not \(valueText.inQuotes)")
       return nil
     }
     return number

@@ -257,7 +257,7 @@ struct StudyVerbTests {
     #expect(lines.count == 16)
     #expect(
       lines.first
-        == "\(table):2:1: error: column 'level': must be a number from -120.0 to 0.0, not loud")
+        == "\(table):2:1: error: column 'level': must be a number from -120.0 to 0.0, not 'loud'")
     #expect(lines.contains { $0.hasPrefix("\(table):5:1: error: column 'duration'") })
   }
 
@@ -334,7 +334,11 @@ struct StudyVerbTests {
     ("id,level\na,-3\na,-4\n", "3:1: error: column 'id': 'a' is already used in line 2"),
     (
       "id,level\na,loud\n",
-      "2:1: error: column 'level': must be a number from -120.0 to 0.0, not loud"
+      "2:1: error: column 'level': must be a number from -120.0 to 0.0, not 'loud'"
+    ),
+    (
+      "id,level\na,0.\u{9B}\n",
+      "2:1: error: column 'level': must be a number from -120.0 to 0.0, not '0.\\u{009B}'"
     ),
     (
       "id,file\na,nowhere.ahap\n",
