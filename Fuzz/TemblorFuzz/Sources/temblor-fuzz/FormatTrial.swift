@@ -49,12 +49,16 @@ struct FormatTrial {
 
   /// Each listed part of a file can be read, or has an error of its own.
   private func checkParts(_ format: HapticFormat, _ result: ReadResult) {
-    guard let listParts = format.listParts else { return }
+    guard let openParts = format.openParts else { return }
     do throws(InputError) {
-      for part in try listParts(SourceFile(text, name: "t")).prefix(8) {
+      let partReader = try openParts(SourceFile(text, name: "t"))
+      for part in partReader.parts.prefix(8) {
         let file = SourceFile(text, name: "t", part: part)
         let partResult = format.examine(file, options: ReadingOptions())
         Self.checkMessages(partResult)
+        require(
+          partReader.read(part, ReadingOptions()).composition == partResult.composition,
+          "the reader of the parts reads something else")
         require(
           partResult.composition != nil
             || partResult.findings.contains { $0.severity == .error },
