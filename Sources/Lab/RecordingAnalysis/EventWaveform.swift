@@ -47,7 +47,11 @@ package struct EventWaveform {
   }
 
   func scaled(by factor: Double) -> EventWaveform {
-    replacing(samples: samples.map { $0 * Float(factor) })
+    var scaledWaveform = self
+    scaledWaveform.samples = samples.map { $0 * Float(factor) }
+    scaledWaveform.sampleEnergy = Vector.energy(scaledWaveform.samples)
+    scaledWaveform.splineCoefficients = splineCoefficients.map { $0 * Float(factor) }
+    return scaledWaveform
   }
 
   /// The power-weighted mean frequency of a narrow-band waveform, in hertz.
