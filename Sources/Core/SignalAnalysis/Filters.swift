@@ -220,11 +220,6 @@ package struct LowRateSignal {
   /// The new sample rate, in hertz: the old rate divided by a whole number.
   package let decimatedRate: Double
 
-  /// The length of a block, in samples at the new rate.
-  private static let blockOutputSampleCount = 16_384
-  /// The length of the overlap on each side of a block, in samples at the new rate.
-  private static let overlapOutputSampleCount = 192
-
   /// Decimates a signal by a whole factor, so that the new rate is close to a target rate.
   ///
   /// - Parameters:
@@ -232,49 +227,125 @@ package struct LowRateSignal {
   ///   - rate: The sample rate of the signal, in hertz.
   ///   - targetRate: The approximate new rate, in hertz. A slower signal is not changed.
   package init(of signal: [Float], rate: Double, targetRate: Double = 4_000) {
-    let decimationFactor = max(1, Int((rate / targetRate).rounded()))
-    self.decimatedRate = rate / Double(decimationFactor)
+    self = Decimator(rate: rate, targetRate: targetRate).decimated(signal)
+  }
+
+  fileprivate init(samples: [Float], decimatedRate: Double) {
+    self.samples = samples
+    self.decimatedRate = decimatedRate
+  }
+}
+
+/// Decimates many signals of one sample rate.
+///
+/// The preparation of a transform takes longer than the transform of a short signal. The decimator
+/// prepares the transforms once for all signals with blocks of the same length.
+///
+/// - Note: A decimator may be used by one thread at a time.
+package final class Decimator {
+  /// The new sample rate, in hertz: the old rate divided by a whole number.
+  private let decimatedRate: Double
+  private let decimationFactor: Int
+  /// The transforms of blocks, by the length of the block at the new rate.
+  private var blockDecimators: [Int: BlockDecimator] = [:]
+
+  /// The maximum length of a block, in samples at the new rate.
+  private static let maximumBlockOutputSampleCount = 16_384
+  /// The length of the overlap on each side of a block, in samples at the new rate.
+  private static let overlapOutputSampleCount = 192
+  /// The maximum number of block lengths with prepared transforms.
+  private static let maximumBlockDecimatorCount = 16
+
+  /// Prepares decimation by a whole factor, so that the new rate is close to a target rate.
+  ///
+  /// - Parameters:
+  ///   - rate: The sample rate of the signals, in hertz.
+  ///   - targetRate: The approximate new rate, in hertz. Slower signals are not changed.
+  package init(rate: Double, targetRate: Double) {
+    decimationFactor = max(1, Int((rate / targetRate).rounded()))
+    decimatedRate = rate / Double(decimationFactor)
+  }
+
+  /// Returns the decimated signal.
+  package func decimated(_ signal: [Float]) -> LowRateSignal {
     guard decimationFactor > 1 else {
-      samples = signal
-      return
+      return LowRateSignal(samples: signal, decimatedRate: decimatedRate)
     }
     let decimatedSampleCount = (signal.count + decimationFactor - 1) / decimationFactor
-    let narrowTransformLength = FourierTransform.fastLength(
-      atLeast: min(decimatedSampleCount, Self.blockOutputSampleCount) + 2
-        * Self.overlapOutputSampleCount)
-    var wideTransform = FourierTransform(length: narrowTransformLength * decimationFactor)
-    var narrowTransform = FourierTransform(length: narrowTransformLength)
-    let binTaperWeights = (0..<narrowTransform.binCount).map { bin -> Float in
-      let position = (Double(bin) / Double(narrowTransformLength) - 0.36) / 0.1
-      return Float(0.5 + 0.5 * cos(.pi * min(1, max(0, position)))) / Float(decimationFactor)
-    }
+    let blockDecimator = blockDecimator(
+      length: FourierTransform.fastLength(
+        atLeast: min(decimatedSampleCount, Self.maximumBlockOutputSampleCount) + 2
+          * Self.overlapOutputSampleCount))
     var decimatedSamples = [Float](repeating: 0, count: decimatedSampleCount)
-    var inputBlock = [Float](repeating: 0, count: wideTransform.length)
-    var wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wideTransform.binCount)
     var blockStartSample = 0
     while blockStartSample < decimatedSampleCount {
-      let first = (blockStartSample - Self.overlapOutputSampleCount) * decimationFactor
-      let available = max(0, first)..<max(0, min(signal.count, first + inputBlock.count))
-      for index in inputBlock.indices {
-        inputBlock[index] = 0
-      }
-      inputBlock.replaceSubrange(
-        available.lowerBound - first..<available.upperBound - first, with: signal[available])
-      wideTransform.forward(inputBlock, into: &wideBins)
-      var bins = Array(wideBins[0..<narrowTransform.binCount])
-      for bin in bins.indices {
-        bins[bin].real *= binTaperWeights[bin]
-        bins[bin].imaginary *= binTaperWeights[bin]
-      }
-      let block = narrowTransform.backward(bins)
+      let block = blockDecimator.decimatedBlock(
+        of: signal, from: (blockStartSample - Self.overlapOutputSampleCount) * decimationFactor)
       let advance = min(
-        narrowTransformLength - 2 * Self.overlapOutputSampleCount,
-        decimatedSampleCount - blockStartSample)
+        block.count - 2 * Self.overlapOutputSampleCount, decimatedSampleCount - blockStartSample)
       decimatedSamples.replaceSubrange(
         blockStartSample..<blockStartSample + advance,
         with: block[Self.overlapOutputSampleCount..<Self.overlapOutputSampleCount + advance])
       blockStartSample += advance
     }
-    samples = decimatedSamples
+    return LowRateSignal(samples: decimatedSamples, decimatedRate: decimatedRate)
+  }
+
+  private func blockDecimator(length: Int) -> BlockDecimator {
+    if let preparedDecimator = blockDecimators[length] { return preparedDecimator }
+    if blockDecimators.count >= Self.maximumBlockDecimatorCount {
+      blockDecimators.removeAll()
+    }
+    let newDecimator = BlockDecimator(length: length, factor: decimationFactor)
+    blockDecimators[length] = newDecimator
+    return newDecimator
+  }
+}
+
+/// The transforms for the decimation of blocks of one length.
+private final class BlockDecimator {
+  private var wideTransform: FourierTransform
+  private var narrowTransform: FourierTransform
+  /// The gain of each bin: a raised cosine, scaled for the new length.
+  private let binTaperWeights: [Float]
+  private var inputBlock: [Float]
+  private var wideBins: [ComplexNumber]
+
+  /// Prepares the transforms.
+  ///
+  /// - Parameters:
+  ///   - length: The length of a block at the new rate.
+  ///   - factor: The decimation factor.
+  init(length: Int, factor: Int) {
+    wideTransform = FourierTransform(length: length * factor)
+    narrowTransform = FourierTransform(length: length)
+    binTaperWeights = (0..<narrowTransform.binCount).map { bin -> Float in
+      let position = (Double(bin) / Double(length) - 0.36) / 0.1
+      return Float(0.5 + 0.5 * cos(.pi * min(1, max(0, position)))) / Float(factor)
+    }
+    inputBlock = [Float](repeating: 0, count: wideTransform.length)
+    wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wideTransform.binCount)
+  }
+
+  /// Returns a decimated block of a signal. The signal is silent before its start and after its
+  /// end.
+  ///
+  /// - Parameters:
+  ///   - signal: The signal.
+  ///   - first: The index of the block's first sample.
+  func decimatedBlock(of signal: [Float], from first: Int) -> [Float] {
+    let available = max(0, first)..<max(0, min(signal.count, first + inputBlock.count))
+    for index in inputBlock.indices {
+      inputBlock[index] = 0
+    }
+    inputBlock.replaceSubrange(
+      available.lowerBound - first..<available.upperBound - first, with: signal[available])
+    wideTransform.forward(inputBlock, into: &wideBins)
+    var bins = Array(wideBins[0..<narrowTransform.binCount])
+    for bin in bins.indices {
+      bins[bin].real *= binTaperWeights[bin]
+      bins[bin].imaginary *= binTaperWeights[bin]
+    }
+    return narrowTransform.backward(bins)
   }
 }

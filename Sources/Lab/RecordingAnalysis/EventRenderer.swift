@@ -10,7 +10,20 @@ struct EventRenderer {
   let renderingSampleRate: Double
   /// The approximate sample rate of the results, in hertz.
   let approximateResultRate: Double
+  /// Decimates the renderings to the rate of the results.
+  private let decimator: Decimator
   private let renderingCache = Cache()
+
+  init(
+    composition: HapticComposition, profile: TransducerProfile, renderingSampleRate: Double,
+    approximateResultRate: Double
+  ) {
+    self.composition = composition
+    self.profile = profile
+    self.renderingSampleRate = renderingSampleRate
+    self.approximateResultRate = approximateResultRate
+    decimator = Decimator(rate: renderingSampleRate, targetRate: approximateResultRate)
+  }
 
   /// A cache of renderings, shared by copies of the renderer.
   ///
@@ -89,9 +102,7 @@ struct EventRenderer {
   }
 
   private func lowRateSignal(of composition: HapticComposition, frames: Int) -> LowRateSignal? {
-    samples(of: composition, frames: frames).map {
-      LowRateSignal(of: $0, rate: renderingSampleRate, targetRate: approximateResultRate)
-    }
+    samples(of: composition, frames: frames).map { decimator.decimated($0) }
   }
 
   private func samples(of composition: HapticComposition, frames: Int? = nil) -> [Float]? {
