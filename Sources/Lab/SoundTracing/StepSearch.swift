@@ -4,10 +4,11 @@ internal import SignalAnalysis
 ///
 /// A step must explain the signal as well as the bursts.
 ///
-/// A tone that is linked across a step leaves a residual that bursts explain. For each burst, the
-/// tone is divided at the best position. The first part may end anywhere, and the second may begin
-/// anywhere after it. The division is kept if its residual is not much larger than that of the
-/// bursts.
+/// A tone that is linked across a step leaves a residual that bursts explain, and so does a tone
+/// whose edge is inexact. For each burst, the tone is divided at the best position. The first part
+/// may end anywhere, and the second may begin anywhere after it. Two successive tones with edges
+/// near the burst are divided together, and a tone that starts or ends there has only one part.
+/// The division is kept if its residual is not much larger than that of the bursts.
 struct StepSearch {
   let dictionary: AtomDictionary
   let sampleRate: Double
@@ -23,13 +24,8 @@ struct StepSearch {
   private static let stepGroupSeconds = 0.04
   /// The duration of the compared signal on each side of a burst, in seconds.
   private static let comparisonMarginSeconds = 0.06
-
-  /// A division of a tone into two successive tones.
-  private struct Division {
-    var firstTone: TonePath
-    var secondTone: TonePath
-    var residualEnergy: Double
-  }
+  /// The maximum time between a burst and the edge of a tone that may replace it, in seconds.
+  private static let maximumEdgeDistanceSeconds = 0.03
 
   /// Replaces bursts by steps between tones where the residual remains small.
   ///
@@ -42,29 +38,64 @@ struct StepSearch {
     for burst in bursts.sorted(by: { $0.explainedEnergy > $1.explainedEnergy }) {
       guard bursts.contains(where: { $0.startSample == burst.startSample }) else { continue }
       let count = dictionary.atoms[burst.atomIndex].sampleCount
-      let center = burst.startSample + count / 2
-      let index = selection.selectedTones.firstIndex {
-        $0.soundingSamples.lowerBound + 4 < center && center < $0.soundingSamples.upperBound - 4
-      }
-      guard let index else { continue }
       let groupLength = Self.stepGroupSeconds * durationFactor * sampleRate
       let group = bursts.filter { Double(abs($0.startSample - burst.startSample)) < groupLength }
       let margin = Int(Self.comparisonMarginSeconds * durationFactor * sampleRate)
       let range = (burst.startSample - margin..<burst.startSample + count + margin).clamped(
         to: signalSamples.indices)
-      let tone = selection.selectedTones[index]
       let positions = burst.startSample - 10..<burst.startSample + count + 10
-      guard
-        let best = bestDivision(of: tone, near: positions, in: range, toneResidual, selection),
+      let divisions = divisibleTones(near: positions, in: selection).compactMap { indices in
+        bestDivision(of: indices, near: positions, in: range, toneResidual, selection)
+      }
+      guard let best = divisions.min(by: { $0.residualEnergy < $1.residualEnergy }),
         best.residualEnergy < maximumStepResidualEnergy(group, in: range, toneResidual)
       else { continue }
-      tone.add(to: &toneResidual, times: 1)
-      best.firstTone.add(to: &toneResidual, times: -1)
-      best.secondTone.add(to: &toneResidual, times: -1)
-      selection.selectedTones[index] = best.firstTone
-      selection.selectedTones.append(best.secondTone)
+      replaceTones(with: best, in: &selection, &toneResidual)
       bursts.removeAll { burst in group.contains { $0.startSample == burst.startSample } }
     }
+  }
+
+  /// Replaces the divided tones by both parts, and updates the residual.
+  private func replaceTones(
+    with division: Division, in selection: inout ToneSelection, _ residual: inout [Float]
+  ) {
+    let newTones = [division.firstTone, division.secondTone].compactMap { $0 }
+    for index in division.dividedIndices {
+      selection.selectedTones[index].add(to: &residual, times: 1)
+    }
+    for tone in newTones {
+      tone.add(to: &residual, times: -1)
+    }
+    let otherIndices = selection.selectedTones.indices.filter {
+      !division.dividedIndices.contains($0)
+    }
+    selection.selectedTones = otherIndices.map { selection.selectedTones[$0] } + newTones
+  }
+
+  /// Returns the indices of tones that may have a step near a burst.
+  ///
+  /// Each element is a tone that sounds throughout the burst, a tone with an edge near the burst,
+  /// or a pair of successive tones with edges near the burst.
+  private func divisibleTones(
+    near positions: Range<Int>, in selection: ToneSelection
+  ) -> [[Int]] {
+    let spans = selection.selectedTones.map { $0.soundingSamples }
+    let maximumDistance = Int(Self.maximumEdgeDistanceSeconds * durationFactor * sampleRate)
+    let edgeRange = positions.lowerBound - maximumDistance..<positions.upperBound + maximumDistance
+    let ending = spans.indices.filter { edgeRange.contains(spans[$0].upperBound) }
+    let starting = spans.indices.filter { edgeRange.contains(spans[$0].lowerBound) }
+    let single = spans.indices.filter { index in
+      spans[index].lowerBound < positions.lowerBound + 14
+        && spans[index].upperBound > positions.upperBound - 14
+        || ending.contains(index) || starting.contains(index)
+    }
+    let pairs = ending.flatMap { first in
+      starting.filter { second in
+        spans[second].lowerBound > spans[first].lowerBound
+          && spans[second].upperBound > spans[first].upperBound
+      }.map { [first, $0] }
+    }
+    return single.map { [$0] } + pairs
   }
 
   /// Returns the maximum residual energy of a step that replaces bursts.
@@ -79,49 +110,79 @@ struct StepSearch {
       + Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
   }
 
+  /// Returns the best division of a tone, or of two successive tones.
+  ///
+  /// The first part continues the windows of the first tone that end before a position, and the
+  /// second part continues the windows of the last tone that start after it. A single tone may
+  /// lack one of the parts.
   private func bestDivision(
-    of tone: TonePath, near positions: Range<Int>, in range: Range<Int>, _ residual: [Float],
+    of indices: [Int], near positions: Range<Int>, in range: Range<Int>, _ residual: [Float],
     _ selection: ToneSelection
   ) -> Division? {
-    var residualWithTone = residual
-    tone.add(to: &residualWithTone, times: 1)
+    let tones = indices.map { selection.selectedTones[$0] }
+    guard let first = tones.first, let last = tones.last else { return nil }
+    var residualWithTones = residual
+    for tone in tones {
+      tone.add(to: &residualWithTones, times: 1)
+    }
     var bestToneDivision: Division?
-    var previousNodeCenters: (Int, Int)?
+    var previousNodeCenters: (Int?, Int?)?
     for position in stride(from: positions.lowerBound, to: positions.upperBound, by: 4) {
-      guard
-        let parts = selection.toneParts(of: tone, at: position, sampleCount: signalSamples.count)
-      else { continue }
+      let firstPart = selection.part(
+        of: first, endingAt: position, sampleCount: signalSamples.count)
+      let secondPart = selection.part(
+        of: last, startingAt: position, sampleCount: signalSamples.count)
+      let partCount = [firstPart, secondPart].compactMap { $0 }.count
+      guard partCount >= tones.count else { continue }
       let centers = (
-        parts.first.windowNodes[parts.first.windowNodes.count - 1].centerSample,
-        parts.second.windowNodes[0].centerSample
+        firstPart?.windowNodes.last?.centerSample, secondPart?.windowNodes.first?.centerSample
       )
       if let previousNodeCenters, previousNodeCenters == centers {
         continue
       }
       previousNodeCenters = centers
-      let division = division(parts.first, parts.second, of: tone, in: range, residualWithTone)
+      var division = Division(
+        dividedIndices: indices, firstTone: firstPart, secondTone: secondPart, residualEnergy: 0)
+      division.fitEdges(
+        in: first.soundingSamples.lowerBound..<last.soundingSamples.upperBound,
+        comparing: range, of: residualWithTones)
       if division.residualEnergy < bestToneDivision?.residualEnergy ?? .infinity {
         bestToneDivision = division
       }
     }
     return bestToneDivision
   }
+}
 
-  /// Returns the best division of a tone into a first and a second tone.
+/// A step from one tone to the next, which replaces one or two tones.
+private struct Division {
+  /// The indices of the replaced tones.
+  var dividedIndices: [Int]
+  /// The tone before the step, or nil if the step is the start of a tone.
+  var firstTone: TonePath?
+  /// The tone after the step, or nil if the step is the end of a tone.
+  var secondTone: TonePath?
+  var residualEnergy: Double
+
+  /// Moves the end of the first tone and the start of the second tone to the best positions.
   ///
-  /// It is found by cumulative sums of the removed energy.
-  private func division(
-    _ first: TonePath, _ second: TonePath, of tone: TonePath, in range: Range<Int>,
-    _ signal: [Float]
-  ) -> Division {
-    // The energy that the second part removes from each position on, and its best start.
+  /// They are found by cumulative sums of the removed energy.
+  ///
+  /// - Parameters:
+  ///   - span: The range from the start of the first tone to the end of the second tone.
+  ///   - range: The range of samples in which the residual is minimized.
+  ///   - signal: The signal that contains both tones.
+  mutating func fitEdges(in span: Range<Int>, comparing range: Range<Int>, of signal: [Float]) {
+    // The energy that the second tone removes from each position on, and its best start.
     var bestTailStart = range.upperBound
     var bestTailEnergy = 0.0
     var tailEnergy = 0.0
     var bestTailsByPosition = [(energy: Double, start: Int)](
       repeating: (0, range.upperBound), count: range.count + 1)
     for position in range.reversed() {
-      tailEnergy += removedEnergy(by: second, at: position, in: signal)
+      if position < span.upperBound {
+        tailEnergy += Self.removedEnergy(by: secondTone, at: position, in: signal)
+      }
       if tailEnergy > bestTailEnergy {
         bestTailEnergy = tailEnergy
         bestTailStart = position
@@ -134,33 +195,30 @@ struct StepSearch {
       start: bestTailsByPosition[0].start
     )
     for position in range {
-      headEnergy += removedEnergy(by: first, at: position, in: signal)
+      if position >= span.lowerBound {
+        headEnergy += Self.removedEnergy(by: firstTone, at: position, in: signal)
+      }
       let next = bestTailsByPosition[position - range.lowerBound + 1]
       if headEnergy + next.energy > bestBoundary.energy {
         bestBoundary = (headEnergy + next.energy, position + 1, next.start)
       }
     }
-    var toneDivision = Division(
-      firstTone: first, secondTone: second,
-      residualEnergy: Statistics.energy(of: signal[range]) - bestBoundary.energy)
-    toneDivision.firstTone.soundingSamples = Self.clampedSpan(
-      from: tone.soundingSamples.lowerBound, to: bestBoundary.end, in: first.waveformRange)
-    toneDivision.secondTone.soundingSamples = Self.clampedSpan(
-      from: bestBoundary.start, to: tone.soundingSamples.upperBound, in: second.waveformRange)
-    toneDivision.firstTone.coreSamples = TonePath.coreRange(
-      of: toneDivision.firstTone.soundingSamples)
-    toneDivision.secondTone.coreSamples = TonePath.coreRange(
-      of: toneDivision.secondTone.soundingSamples)
-    return toneDivision
+    residualEnergy = Statistics.energy(of: signal[range]) - bestBoundary.energy
+    Self.setSpan(of: &firstTone, from: span.lowerBound, to: bestBoundary.end)
+    Self.setSpan(of: &secondTone, from: bestBoundary.start, to: span.upperBound)
   }
 
-  private static func clampedSpan(from start: Int, to end: Int, in domain: Range<Int>) -> Range<Int>
-  {
-    (start..<max(start, end)).clamped(to: domain)
+  private static func setSpan(of tone: inout TonePath?, from start: Int, to end: Int) {
+    guard let domain = tone?.waveformRange else { return }
+    let span = (start..<max(start, end)).clamped(to: domain)
+    tone?.soundingSamples = span
+    tone?.coreSamples = TonePath.coreRange(of: span)
   }
 
-  private func removedEnergy(by tone: TonePath, at position: Int, in signal: [Float]) -> Double {
-    guard tone.waveformRange.contains(position) else { return 0 }
+  private static func removedEnergy(
+    by tone: TonePath?, at position: Int, in signal: [Float]
+  ) -> Double {
+    guard let tone, tone.waveformRange.contains(position) else { return 0 }
     let toneSample = Double(tone.waveform[position - tone.waveformStart])
     return toneSample * (2 * Double(signal[position]) - toneSample)
   }

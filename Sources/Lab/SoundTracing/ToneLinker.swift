@@ -39,7 +39,14 @@ struct ToneLinker {
     for window in windows {
       var freeTones = window.tones
       var continued: [Path] = []
-      activePaths.sort { lastNode($0).tone.amplitude > lastNode($1).tone.amplitude }
+      // An older path, whose tone has ended, must not divide the tone of a current path.
+      activePaths.sort { first, second in
+        let firstNode = lastNode(first)
+        let secondNode = lastNode(second)
+        return firstNode.centerSample == secondNode.centerSample
+          ? firstNode.tone.amplitude > secondNode.tone.amplitude
+          : firstNode.centerSample > secondNode.centerSample
+      }
       for index in activePaths.indices {
         // The path is moved out of the array, so that it grows without a copy.
         var path: Path = []

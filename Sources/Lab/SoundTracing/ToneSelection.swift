@@ -340,24 +340,27 @@ struct ToneSelection {
     return isContinuous || isInterrupted && hasSimilarTone
   }
 
-  /// Divides a tone at a position into the windows before it and the windows after it.
+  /// Returns the part of a tone whose windows end at or before a position.
   ///
-  /// - Returns: Both parts with unknown inner edges, or nil if a part would have no windows.
-  func toneParts(
-    of tone: TonePath, at position: Int, sampleCount: Int
-  ) -> (first: TonePath, second: TonePath)? {
+  /// The end of the part is unknown. Returns nil for fewer than two windows.
+  func part(of tone: TonePath, endingAt position: Int, sampleCount: Int) -> TonePath? {
     let precedingNodes = tone.windowNodes.filter {
       $0.centerSample + $0.halfLengthSamples <= position + 2
     }
+    guard precedingNodes.count >= 2 else { return nil }
+    return TonePath(
+      precedingNodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
+  }
+
+  /// Returns the part of a tone whose windows start at or after a position.
+  ///
+  /// The start of the part is unknown. Returns nil for fewer than two windows.
+  func part(of tone: TonePath, startingAt position: Int, sampleCount: Int) -> TonePath? {
     let followingNodes = tone.windowNodes.filter {
       $0.centerSample - $0.halfLengthSamples >= position - 2
     }
-    guard precedingNodes.count >= 2, followingNodes.count >= 2 else { return nil }
-    return (
-      TonePath(
-        precedingNodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor),
-      TonePath(
-        followingNodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
-    )
+    guard followingNodes.count >= 2 else { return nil }
+    return TonePath(
+      followingNodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
   }
 }

@@ -84,6 +84,51 @@ struct LayeredTraceTests {
     #expect(trace.agreement.correlation > 0.99)
   }
 
+  @Test(
+    "Successive steady events are traced with their edges and without transients",
+    arguments: [
+      [(0.05, 0.172, 0.67, 0.13), (0.226, 0.108, 0.73, 0.5), (0.34, 0.199, 0.46, 0.73)]
+        + [(0.543, 0.163, 0.8, 0.52)],
+      [(0.05, 0.152, 0.64, 0.67), (0.217, 0.134, 0.45, 0.9), (0.376, 0.192, 0.54, 0.99)]
+        + [(0.568, 0.246, 0.51, 0.79)],
+      [(0.05, 0.119, 0.56, 0.88), (0.191, 0.129, 0.76, 0.93), (0.328, 0.236, 0.53, 0.56)]
+        + [(0.572, 0.167, 0.78, 0.57)],
+    ])
+  func successiveEvents(_ expected: [(Double, Double, Double, Double)]) throws {
+    let events = expected.map { time, duration, intensity, sharpness in
+      HapticEvent(
+        kind: .hapticContinuous, time: time, duration: duration,
+        parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)])
+    }
+    let truth = TracingGroundTruth(HapticPattern(events: events))
+    let trace = try SoundTrace(of: Signal(try truth.sound(), rate: 8_000))
+    #expect(trace.transientCount == 0)
+    let traced = trace.pattern.events.sorted { $0.time < $1.time }
+    try #require(traced.count == events.count)
+    for (tracedEvent, event) in zip(traced, events) {
+      let tracedEnd = tracedEvent.time + (tracedEvent.duration ?? 0)
+      #expect(abs(tracedEvent.time - event.time) < 0.02)
+      #expect(abs(tracedEnd - event.time - (event.duration ?? 0)) < 0.02)
+    }
+  }
+
+  @Test("A tone continues the path of the previous window, not a louder path that has ended")
+  func currentPath() {
+    let rate = 2_000.0
+    let hop = 8
+    let hertz = 121.0
+    let windows = (0...8).map { index in
+      // The phase of the second tone approaches that of the first tone.
+      let phaseOffset = index == 0 ? 0 : max(0, 1 - 0.2 * Double(index - 1))
+      let tone = WindowTone(
+        hertz: hertz, amplitude: index == 0 ? 0.4 : 0.3,
+        centerPhase: 2 * .pi * hertz * Double(index * hop) / rate + phaseOffset)
+      return ToneWindow(centerSample: index * hop, halfLengthSamples: 64, tones: [tone])
+    }
+    let linker = ToneLinker(sampleRate: rate, hopSampleCount: hop, durationFactor: 1)
+    #expect(linker.paths(of: windows).map { $0.count }.sorted() == [1, 8])
+  }
+
   @Test("Simultaneous events share the curve that moves all of them")
   func sharedMovement() {
     let levels = (0..<100).map { 0.5 + 0.4 * Double($0) / 99 }
