@@ -128,19 +128,17 @@ struct StepSearch {
     var bestToneDivision: Division?
     var previousNodeCenters: (Int?, Int?)?
     for position in stride(from: positions.lowerBound, to: positions.upperBound, by: 4) {
-      let firstPart = selection.part(
-        of: first, endingAt: position, sampleCount: signalSamples.count)
-      let secondPart = selection.part(
-        of: last, startingAt: position, sampleCount: signalSamples.count)
-      let partCount = [firstPart, secondPart].compactMap { $0 }.count
-      guard partCount >= tones.count else { continue }
-      let centers = (
-        firstPart?.windowNodes.last?.centerSample, secondPart?.windowNodes.first?.centerSample
-      )
+      let precedingNodes = first.nodes(endingAt: position)
+      let followingNodes = last.nodes(startingAt: position)
+      let centers = (precedingNodes.last?.centerSample, followingNodes.first?.centerSample)
       if let previousNodeCenters, previousNodeCenters == centers {
         continue
       }
       previousNodeCenters = centers
+      let firstPart = selection.part(precedingNodes, sampleCount: signalSamples.count)
+      let secondPart = selection.part(followingNodes, sampleCount: signalSamples.count)
+      let partCount = [firstPart, secondPart].compactMap { $0 }.count
+      guard partCount >= tones.count else { continue }
       var division = Division(
         dividedIndices: indices, firstTone: firstPart, secondTone: secondPart, residualEnergy: 0)
       division.fitEdges(

@@ -79,6 +79,16 @@ struct TonePath {
   /// Returns the phase at a sample within `waveformRange`, in radians.
   func phase(at position: Int) -> Double { waveformPhases[position - waveformStart] }
 
+  /// Returns the windows that end at or before a position.
+  func nodes(endingAt position: Int) -> [Node] {
+    windowNodes.filter { $0.centerSample + $0.halfLengthSamples <= position + 2 }
+  }
+
+  /// Returns the windows that start at or after a position.
+  func nodes(startingAt position: Int) -> [Node] {
+    windowNodes.filter { $0.centerSample - $0.halfLengthSamples >= position - 2 }
+  }
+
   /// Returns the mean frequency of the tone in a range of samples, in hertz.
   func meanHertz(in range: Range<Int>, rate: Double) -> Double {
     let clampedRange = range.clamped(to: waveformRange)

@@ -340,27 +340,11 @@ struct ToneSelection {
     return isContinuous || isInterrupted && hasSimilarTone
   }
 
-  /// Returns the part of a tone whose windows end at or before a position.
+  /// Returns the part of a tone with some of its windows.
   ///
-  /// The end of the part is unknown. Returns nil for fewer than two windows.
-  func part(of tone: TonePath, endingAt position: Int, sampleCount: Int) -> TonePath? {
-    let precedingNodes = tone.windowNodes.filter {
-      $0.centerSample + $0.halfLengthSamples <= position + 2
-    }
-    guard precedingNodes.count >= 2 else { return nil }
-    return TonePath(
-      precedingNodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
-  }
-
-  /// Returns the part of a tone whose windows start at or after a position.
-  ///
-  /// The start of the part is unknown. Returns nil for fewer than two windows.
-  func part(of tone: TonePath, startingAt position: Int, sampleCount: Int) -> TonePath? {
-    let followingNodes = tone.windowNodes.filter {
-      $0.centerSample - $0.halfLengthSamples >= position - 2
-    }
-    guard followingNodes.count >= 2 else { return nil }
-    return TonePath(
-      followingNodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
+  /// The inner edge of the part is unknown. Returns nil for fewer than two windows.
+  func part(_ nodes: [TonePath.Node], sampleCount: Int) -> TonePath? {
+    guard nodes.count >= 2 else { return nil }
+    return TonePath(nodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
   }
 }
