@@ -30,7 +30,7 @@ package struct CSVTable: Equatable, Sendable {
 
   package init(columnNames: [String]) { self.columnNames = columnNames }
 
-  /// Creates a table from UTF-8 text with or without a byte order mark.
+  /// Creates a table from UTF-8 text with or without byte order marks.
   /// Lines end in LF or CR LF, and empty lines are skipped.
   package init(_ bytes: [UInt8]) throws(FormatError) {
     if let otherFileKind = Self.detectedFileKind(of: bytes) {
@@ -156,7 +156,11 @@ private struct CSVReader {
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
-    byteIndex = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    byteIndex = 0
+    // Some programs add a byte order mark to a text that already has one.
+    while bytes[byteIndex...].starts(with: [0xEF, 0xBB, 0xBF]) {
+      byteIndex += 3
+    }
   }
 
   private var nextByte: UInt8? { byteIndex < bytes.count ? bytes[byteIndex] : nil }

@@ -91,6 +91,11 @@ import Testing
     #expect(table.rows.map(\.lineNumber) == [2, 5])
   }
 
+  @Test func byteOrderMarksAreSkipped() throws {
+    let table = try CSVTable(Array("\u{FEFF}\u{FEFF}id\na\n".utf8))
+    #expect(table.columnNames == ["id"])
+  }
+
   @Test func writtenTablesReadBack() throws {
     for fields in [["a", "b"], ["", ""], ["\"", ","], ["1\n2", "\r"], ["x\r\ny", " é "]] {
       var table = CSVTable(columnNames: ["first", "second, quoted"])
