@@ -137,10 +137,12 @@ struct RawTerminalTests {
   @Test func closedTerminalEndsTheKeysButNotTheProgram() throws {
     let folder = try TemporaryFolder()
     let log = folder("told")
+    // The shell waits for a reader that it started itself, but not for a process substitution.
+    let pipe = folder("pipe")
     let terminal = try Pseudoterminal(
       """
-      trap '' HUP; $PROBE 2> >(tee \(log)); s=$?; wait; grep -q closed \(log) && grep -q told \
-      \(log) && exit $s
+      trap '' HUP; mkfifo \(pipe); tee \(log) < \(pipe) & $PROBE 2> \(pipe); s=$?; wait
+      grep -q closed \(log) && grep -q told \(log) && exit $s
       """,
       shell: "bash")
     let process = try terminal.waitForProbe()
