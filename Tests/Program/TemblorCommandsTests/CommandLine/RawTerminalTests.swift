@@ -141,8 +141,13 @@ struct RawTerminalTests {
     let pipe = folder("pipe")
     let terminal = try Pseudoterminal(
       """
-      trap '' HUP; mkfifo \(pipe); tee \(log) < \(pipe) & $PROBE 2> \(pipe); s=$?; wait
-      grep -q closed \(log) && grep -q told \(log) && exit $s
+      trap '' HUP
+      mkfifo \(pipe)
+      tee \(log) < \(pipe) &
+      $PROBE 2> \(pipe)
+      status=$?
+      wait
+      grep -q closed \(log) && grep -q told \(log) && exit $status
       """,
       shell: "bash")
     let process = try terminal.waitForProbe()
