@@ -48,6 +48,7 @@ package struct EventWaveform {
 
   func scaled(by factor: Double) -> EventWaveform {
     var scaledWaveform = self
+    // The coefficients are a linear function of the samples.
     scaledWaveform.samples = samples.map { $0 * Float(factor) }
     scaledWaveform.sampleEnergy = Vector.energy(scaledWaveform.samples)
     scaledWaveform.splineCoefficients = splineCoefficients.map { $0 * Float(factor) }
