@@ -8,22 +8,9 @@ struct EventRenderer {
   let profile: TransducerProfile
   /// The sample rate of the rendering, in hertz.
   let renderingSampleRate: Double
-  /// The approximate sample rate of the results, in hertz.
-  let approximateResultRate: Double
   /// Decimates the renderings to the rate of the results.
-  private let decimator: Decimator
+  let decimator: Decimator
   private let renderingCache = Cache()
-
-  init(
-    composition: HapticComposition, profile: TransducerProfile, renderingSampleRate: Double,
-    approximateResultRate: Double
-  ) {
-    self.composition = composition
-    self.profile = profile
-    self.renderingSampleRate = renderingSampleRate
-    self.approximateResultRate = approximateResultRate
-    decimator = Decimator(rate: renderingSampleRate, targetRate: approximateResultRate)
-  }
 
   /// A cache of renderings, shared by copies of the renderer.
   ///
@@ -192,7 +179,7 @@ struct EventRenderer {
     }
     return EventRenderer(
       composition: stretchedComposition, profile: profile, renderingSampleRate: renderingSampleRate,
-      approximateResultRate: approximateResultRate)
+      decimator: decimator)
   }
 
   /// Renders the whole composition, and returns it as the source of a reference.

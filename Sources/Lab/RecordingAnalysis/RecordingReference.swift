@@ -168,7 +168,7 @@ extension RecordingReference {
     guard let composition = source.composition else { return nil }
     let renderer = EventRenderer(
       composition: composition, profile: source.profile, renderingSampleRate: source.signal.rate,
-      approximateResultRate: target)
+      decimator: Decimator(rate: source.signal.rate, targetRate: target))
     let lowRateSignal = LowRateSignal(
       of: source.signal.mono, rate: source.signal.rate, targetRate: target)
     let events = IndexedEvent.events(of: composition).filter { !$0.kind.playsFile }
