@@ -149,14 +149,26 @@ public struct PatternInput: Equatable, Sendable {
       }
       return inputs
     case .missing:
-      if let reason = fileNameProblem(ofName: argument) { throw FileError(argument, reason) }
-      let name = formats.stem(of: argument)
-      guard ShippedPatterns.names.contains(name) else {
-        let question = Suggestion.didYouMeanText(for: name, among: ShippedPatterns.names)
-        throw FileError(argument, "file not found, and no shipped pattern has this name\(question)")
-      }
-      return [PatternInput(origin: .shipped(name), outputStem: name, formats: formats)]
+      return [try shippedPattern(named: argument, formats: formats)]
     }
+  }
+
+  /// Returns the shipped pattern with the given name.
+  ///
+  /// - Parameters:
+  ///   - argument: The name, for which no file was found. It may have the extension of a format.
+  ///   - formats: The formats that are recognized.
+  /// - Throws: A `FileError` that suggests a similar name if no shipped pattern has this name.
+  package static func shippedPattern(
+    named argument: String, formats: FormatRegistry
+  ) throws(FileError) -> PatternInput {
+    if let reason = fileNameProblem(ofName: argument) { throw FileError(argument, reason) }
+    let name = formats.stem(of: argument)
+    guard ShippedPatterns.names.contains(name) else {
+      let question = Suggestion.didYouMeanText(for: name, among: ShippedPatterns.names)
+      throw FileError(argument, "file not found, and no shipped pattern has this name\(question)")
+    }
+    return PatternInput(origin: .shipped(name), outputStem: name, formats: formats)
   }
 
   /// Returns the patterns in a folder and its subfolders. Errors are added to `problems`.

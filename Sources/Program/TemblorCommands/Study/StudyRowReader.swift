@@ -65,6 +65,12 @@ struct StudyRowReader {
 
   private mutating func readProfile() -> TransducerProfile? {
     guard let profileName = fields["profile"] else { return nil }
+    guard profileName != InputStream.standardInput,
+      [.file, .missing].contains(FileSystem.entryKind(at: profileName))
+    else {
+      reportError("profile", "\(profileName.inQuotes) is not a regular file")
+      return nil
+    }
     do {
       return try SharedOptions.loadProfile(named: profileName)
     } catch {
@@ -80,20 +86,24 @@ struct StudyRowReader {
     for column in StudyTable.numericColumnNames where column != "level" && fields[column] != nil {
       reportError(column, "cannot be combined with 'file'")
     }
-    let neighborPath =
+    let patternPath =
       file.hasPrefix("/") ? file : FileSystem.joinPath(FileSystem.folderPath(of: path), file)
-    let (inputs, problems) = PatternInput.find(
-      [FileSystem.entryKind(at: neighborPath) == .file ? neighborPath : file], formats: formats)
-    if let problem = problems.first {
-      reportError("file", "\(problem)")
-      return nil
-    }
-    guard inputs.count == 1 else {
-      reportError("file", "\(file.inQuotes) is not a single pattern")
-      return nil
-    }
     do {
-      return try LoadedPattern(inputs[0], options: readingOptions)
+      let input: PatternInput
+      switch FileSystem.entryKind(at: patternPath) {
+      case .missing:
+        input = try PatternInput.shippedPattern(named: file, formats: formats)
+      case .folder:
+        throw FileError(file, "is a folder; specify a single pattern")
+      case .other:
+        throw FileError(file, "is not a regular file")
+      case .file:
+        let (inputs, problems) = PatternInput.find([patternPath], formats: formats)
+        if let problem = problems.first { throw problem }
+        guard inputs.count == 1 else { throw FileError(file, "is not a single pattern") }
+        input = inputs[0]
+      }
+      return try LoadedPattern(input, options: readingOptions)
     } catch {
       reportError("file", ErrorReporting.messageText(error))
       return nil

@@ -344,7 +344,13 @@ struct StudyVerbTests {
       "id,file\na,nowhere.ahap\n",
       "2:1: error: column 'file': nowhere.ahap: \(ExpectedMessage.unknownPattern)"
     ),
+    ("id,file\na,/\n", "2:1: error: column 'file': /: is a folder; specify a single pattern"),
+    ("id,file\na,.\n", "2:1: error: column 'file': .: is a folder; specify a single pattern"),
+    ("id,file\na,/dev/zero\n", "2:1: error: column 'file': /dev/zero: is not a regular file"),
+    ("id,file\na,-\n", "2:1: error: column 'file': -: \(ExpectedMessage.unknownPattern)"),
     ("id,profile\na,nobody\n", "2:1: error: column 'profile': "),
+    ("id,profile\na,-\n", "2:1: error: column 'profile': '-' is not a regular file"),
+    ("id,profile\na,/dev\n", "2:1: error: column 'profile': '/dev' is not a regular file"),
     ("level\n-3\n", "1:1: error: the table must have a column 'id' and a row for each stimulus"),
   ]) func errorsInATableHaveLocations(text: String, message: String) throws {
     let table = try write("t.csv", text)
@@ -353,6 +359,19 @@ struct StudyVerbTests {
     #expect(
       environment.recordedTerminal.error.replacing("\n  ", with: " ").hasPrefix(
         "\(table):\(message)"))
+  }
+
+  @Test("A pattern file is found in the folder of the table, not in the working folder")
+  func filesAreBesideTheTable() throws {
+    // The tests run in the folder of the package, which contains this file.
+    let file = "Patterns/heartbeat.ahap"
+    #expect(FileSystem.entryKind(at: file) == .file)
+    let table = try write("t.csv", "id,file\na,\(file)\n")
+    let environment = ScriptedEnvironment([])
+    try study([table, "--simulate", "right"], on: environment)
+    #expect(
+      environment.recordedTerminal.error.replacing("\n  ", with: " ").hasPrefix(
+        "\(table):2:1: error: column 'file': \(file): \(ExpectedMessage.unknownPattern)"))
   }
 
   @Test func aLevelThatCannotBeReachedIsNamed() throws {
