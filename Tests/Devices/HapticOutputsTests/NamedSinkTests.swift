@@ -100,6 +100,17 @@ import Testing
       try openError("pipewire:NODE=a,SERVER=other", on: servers(["a"]))?.kind == .serverUnavailable)
   }
 
+  @Test("A sink that has no ports yet may be available later", arguments: [true, false])
+  func aSinkMayHaveNoPortsYet(isExact: Bool) {
+    let request = OutputRequest(channels: isExact ? .exactly(2) : .atLeast(2))
+    let error = #expect(throws: OutputError.self) {
+      try PipeWireBackend.streamRequest(
+        request, on: SoundServers.Sink(name: "shaker"), named: "shaker", device: "pipewire:shaker")
+    }
+    #expect(error?.kind == .unresponsive)
+    #expect(error?.kind.isTemporary == true)
+  }
+
   @Test func sinksAreListedWithTheirDevices() {
     let bothPlugIns: Set = ["pipewire", "pulse"]
     let pulseServer = SoundServers.PulseAudioServer(sinks: [.init(name: "hdmi")])

@@ -107,7 +107,7 @@ public struct PipeWireBackend: OutputBackend {
 
   /// Returns the stream request for a sink, adapted to the channels and the rate that the sink
   /// supports.
-  private static func streamRequest(
+  static func streamRequest(
     _ request: OutputRequest, on sink: SoundServers.Sink, named name: String, device: String
   ) throws(OutputError) -> PipeWireStreamRequest {
     func unsupportedFormatError(_ text: String) -> OutputError {
@@ -118,6 +118,7 @@ public struct PipeWireBackend: OutputBackend {
         "PipeWire supports only the sample format 'float', not '\(encoding)'")
     }
     let sinkChannelCount = sink.channelNames.count
+    guard sinkChannelCount > 0 else { throw .lacksPorts(device, nodeKind: "sink") }
     let channelCount: Int
     switch request.channels {
     case .exactly(let requiredCount):
@@ -130,7 +131,6 @@ public struct PipeWireBackend: OutputBackend {
     case .atLeast(let minimumCount):
       channelCount = min(minimumCount, sinkChannelCount)
     }
-    guard channelCount > 0 else { throw unsupportedFormatError("the sink has no channels") }
     let streamRate = request.allowsOtherRate ? sink.graphRate ?? request.rate : request.rate
     return PipeWireStreamRequest(
       targetName: name, endpoint: .sink, rate: streamRate, cycleSize: cycleSize(request),
@@ -183,5 +183,23 @@ public struct PipeWireBackend: OutputBackend {
     )
     return OpenedOutput(
       sink: sink, name: device, isServerStream: true, isDevicePresent: isPresent)
+  }
+}
+
+extension OutputError {
+  /// Returns the error for a node without ports. The session manager creates the ports of a node
+  /// after the server has started, so the node may have ports later.
+  ///
+  /// - Parameters:
+  ///   - output: The name of the output.
+  ///   - nodeKind: The kind of the node, `sink` or `source`.
+  static func lacksPorts(_ output: String, nodeKind: String) -> OutputError {
+    OutputError(
+      .unresponsive, output: output,
+      """
+      the \(nodeKind) has no channels; check that PipeWire's session manager, such as \
+      WirePlumber, is running
+      """
+    )
   }
 }

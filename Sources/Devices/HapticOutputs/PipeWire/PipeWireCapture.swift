@@ -44,9 +44,7 @@ package final class PipeWireCapture: CaptureSource {
       let contents = connection.withMachine { PipeWireRegistry.Contents($0) }
       let (endpoint, source) = try Self.findNode(captureNode, in: contents, device: device)
       let channels = Array(source.channelNames.prefix(Self.maximumChannelCount))
-      guard !channels.isEmpty else {
-        throw OutputError(.unsupportedFormat, output: device, "the source has no channels")
-      }
+      guard !channels.isEmpty else { throw OutputError.lacksPorts(device, nodeKind: "source") }
       let recorder = PipeWireRecorder(rate: Double(rate), channelCount: channels.count)
       let request = PipeWireStreamRequest(
         targetName: captureNode.sinkName, endpoint: endpoint, rate: rate,
