@@ -26,6 +26,12 @@ struct StepSearch {
   private static let comparisonMarginSeconds = 0.06
   /// The maximum time between a burst and the edge of a tone that may replace it, in seconds.
   private static let maximumEdgeDistanceSeconds = 0.03
+  /// The number of samples before and after a burst in which a tone may be divided.
+  private static let divisionMarginSamples = 10
+  /// The tolerance for the start and the end of a tone that sounds throughout a burst, in samples.
+  ///
+  /// The tone may start or end inside of the burst by fewer samples.
+  private static let coverageToleranceSamples = 4
 
   /// Replaces bursts by steps between tones where the residual remains small.
   ///
@@ -43,7 +49,9 @@ struct StepSearch {
       let margin = Int(Self.comparisonMarginSeconds * durationFactor * sampleRate)
       let range = (burst.startSample - margin..<burst.startSample + count + margin).clamped(
         to: signalSamples.indices)
-      let positions = burst.startSample - 10..<burst.startSample + count + 10
+      let firstPosition = burst.startSample - Self.divisionMarginSamples
+      let positions =
+        firstPosition..<burst.startSample + count + Self.divisionMarginSamples
       let divisions = divisibleTones(near: positions, in: selection).compactMap { indices in
         bestDivision(of: indices, near: positions, in: range, toneResidual, selection)
       }
@@ -60,14 +68,14 @@ struct StepSearch {
     with division: Division, in selection: inout ToneSelection, _ residual: inout [Float]
   ) {
     let newTones = [division.firstTone, division.secondTone].compactMap { $0 }
-    for index in division.dividedIndices {
+    for index in division.replacedToneIndices {
       selection.selectedTones[index].add(to: &residual, times: 1)
     }
     for tone in newTones {
       tone.add(to: &residual, times: -1)
     }
     let otherIndices = selection.selectedTones.indices.filter {
-      !division.dividedIndices.contains($0)
+      !division.replacedToneIndices.contains($0)
     }
     selection.selectedTones = otherIndices.map { selection.selectedTones[$0] } + newTones
   }
@@ -84,9 +92,10 @@ struct StepSearch {
     let edgeRange = positions.lowerBound - maximumDistance..<positions.upperBound + maximumDistance
     let ending = spans.indices.filter { edgeRange.contains(spans[$0].upperBound) }
     let starting = spans.indices.filter { edgeRange.contains(spans[$0].lowerBound) }
+    let inset = Self.divisionMarginSamples + Self.coverageToleranceSamples
     let single = spans.indices.filter { index in
-      spans[index].lowerBound < positions.lowerBound + 14
-        && spans[index].upperBound > positions.upperBound - 14
+      spans[index].lowerBound < positions.lowerBound + inset
+        && spans[index].upperBound > positions.upperBound - inset
         || ending.contains(index) || starting.contains(index)
     }
     let pairs = ending.flatMap { first in
@@ -140,7 +149,8 @@ struct StepSearch {
       let partCount = [firstPart, secondPart].compactMap { $0 }.count
       guard partCount >= tones.count else { continue }
       var division = Division(
-        dividedIndices: indices, firstTone: firstPart, secondTone: secondPart, residualEnergy: 0)
+        replacedToneIndices: indices, firstTone: firstPart, secondTone: secondPart,
+        residualEnergy: 0)
       division.fitEdges(
         in: first.soundingSamples.lowerBound..<last.soundingSamples.upperBound,
         comparing: range, of: residualWithTones)
@@ -155,7 +165,7 @@ struct StepSearch {
 /// A step from one tone to the next, which replaces one or two tones.
 private struct Division {
   /// The indices of the replaced tones.
-  var dividedIndices: [Int]
+  var replacedToneIndices: [Int]
   /// The tone before the step, or nil if the step is the start of a tone.
   var firstTone: TonePath?
   /// The tone after the step, or nil if the step is the end of a tone.

@@ -3,7 +3,8 @@ internal import SignalAnalysis
 
 /// Links the tones of consecutive windows into paths.
 ///
-/// A tone continues in the next window if its frequency, its amplitude, and its phase agree.
+/// A tone continues in the next window if its frequency, its amplitude, and its phase agree. If
+/// several paths can continue with the same tone, the path with the most recent window does.
 struct ToneLinker {
   let sampleRate: Double
   /// The interval between windows, in samples.
@@ -39,7 +40,9 @@ struct ToneLinker {
     for window in windows {
       var freeTones = window.tones
       var continued: [Path] = []
-      // An older path, whose tone has ended, must not divide the tone of a current path.
+      // The paths with the most recent windows are continued first, and of these the loudest. A
+      // path whose tone has ended remains active for the duration of a burst. If it were continued
+      // first, it could end the path of a tone that still sounds, and divide that tone.
       activePaths.sort { first, second in
         let firstNode = lastNode(first)
         let secondNode = lastNode(second)

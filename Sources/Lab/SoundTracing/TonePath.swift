@@ -36,6 +36,8 @@ struct TonePath {
   private static let continuationSeconds = 0.12
   /// The margin between the ends of the windows and `coreSamples`, in samples.
   private static let coreMarginSamples = 3
+  /// The number of samples by which a window may extend beyond the position of a division.
+  private static let divisionToleranceSamples = 2
   /// The minimum number of windows for smoothing the amplitudes by a median.
   private static let smoothedNodeCount = 9
   /// The maximum relative difference between a window's frequency and the phase's slope.
@@ -79,14 +81,18 @@ struct TonePath {
   /// Returns the phase at a sample within `waveformRange`, in radians.
   func phase(at position: Int) -> Double { waveformPhases[position - waveformStart] }
 
-  /// Returns the windows that end at or before a position.
+  /// Returns the windows that end at most two samples after a position.
   func nodes(endingAt position: Int) -> [Node] {
-    windowNodes.filter { $0.centerSample + $0.halfLengthSamples <= position + 2 }
+    windowNodes.filter {
+      $0.centerSample + $0.halfLengthSamples <= position + Self.divisionToleranceSamples
+    }
   }
 
-  /// Returns the windows that start at or after a position.
+  /// Returns the windows that start at most two samples before a position.
   func nodes(startingAt position: Int) -> [Node] {
-    windowNodes.filter { $0.centerSample - $0.halfLengthSamples >= position - 2 }
+    windowNodes.filter {
+      $0.centerSample - $0.halfLengthSamples >= position - Self.divisionToleranceSamples
+    }
   }
 
   /// Returns the mean frequency of the tone in a range of samples, in hertz.

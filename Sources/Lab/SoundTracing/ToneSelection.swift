@@ -340,9 +340,10 @@ struct ToneSelection {
     return isContinuous || isInterrupted && hasSimilarTone
   }
 
-  /// Returns the part of a tone with some of its windows.
+  /// Creates a tone from the windows of another tone before or after a position.
   ///
-  /// The inner edge of the part is unknown. Returns nil for fewer than two windows.
+  /// The new tone starts and ends with these windows. The caller moves its edge near the position.
+  /// Returns nil for fewer than two windows.
   func part(_ nodes: [TonePath.Node], sampleCount: Int) -> TonePath? {
     guard nodes.count >= 2 else { return nil }
     return TonePath(nodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
