@@ -154,6 +154,7 @@ struct StepSearch {
       division.fitEdges(
         in: first.soundingSamples.lowerBound..<last.soundingSamples.upperBound,
         comparing: range, of: residualWithTones)
+      division.countRemovedSamples(of: tones, outside: range, in: residualWithTones)
       if division.residualEnergy < bestToneDivision?.residualEnergy ?? .infinity {
         bestToneDivision = division
       }
@@ -214,6 +215,29 @@ private struct Division {
     residualEnergy = Statistics.energy(of: signal[range]) - bestBoundary.energy
     Self.setSpan(of: &firstTone, from: span.lowerBound, to: bestBoundary.end)
     Self.setSpan(of: &secondTone, from: bestBoundary.start, to: span.upperBound)
+  }
+
+  /// Adds the energy of the tones' samples that both parts lack outside of a range to the residual.
+  ///
+  /// Without a part, the division removes samples of the tones that may be far from the step.
+  ///
+  /// - Parameters:
+  ///   - tones: The replaced tones.
+  ///   - range: The range of samples whose residual is known.
+  ///   - signal: The signal that contains the tones.
+  mutating func countRemovedSamples(
+    of tones: [TonePath], outside range: Range<Int>, in signal: [Float]
+  ) {
+    for tone in tones {
+      for position in tone.soundingSamples where !range.contains(position) {
+        let isKept =
+          firstTone?.soundingSamples.contains(position) ?? false
+          || secondTone?.soundingSamples.contains(position) ?? false
+        if !isKept {
+          residualEnergy += Self.removedEnergy(by: tone, at: position, in: signal)
+        }
+      }
+    }
   }
 
   private static func setSpan(of tone: inout TonePath?, from start: Int, to end: Int) {
