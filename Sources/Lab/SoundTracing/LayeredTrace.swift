@@ -102,10 +102,9 @@ struct LayeredTrace {
     let layeredFit = LayeredFit(dictionary: dictionary, sampleRate: dictionary.sampleRate)
     let samplesWithoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
-    selection.select(
-      from: candidateTones(
-        in: samplesWithoutBursts, minimumWindowCount: Self.minimumToneWindowCounts[pass]),
-      in: samplesWithoutBursts)
+    let candidates = candidateTones(
+      in: samplesWithoutBursts, minimumWindowCount: Self.minimumToneWindowCounts[pass])
+    selection.select(from: candidates, in: samplesWithoutBursts)
     _ = selection.fitEdges(to: samplesWithoutBursts)
     selection.removeInvalidTones(minimumLevel: 2 * minimumEventLevel, sampleCount: samples.count)
     selection.joinParts(sampleCount: samples.count)
@@ -123,7 +122,7 @@ struct LayeredTrace {
     let stepSearch = StepSearch(
       dictionary: dictionary, sampleRate: dictionary.sampleRate,
       durationFactor: dictionary.analysisDurationFactor,
-      signalSamples: samples)
+      signalSamples: samples, candidates: candidates)
     stepSearch.replaceSteps(among: &bursts, in: &selection)
     selection.selectedTones.removeAll { $0.soundingSamples.count <= 8 }
     layeredFit.refine(&selection.selectedTones, &bursts, in: samples)

@@ -9,15 +9,27 @@ internal import SignalAnalysis
 /// may end anywhere, and the second may begin anywhere after it. Two successive tones with edges
 /// near the burst are divided together, and a tone that starts or ends there has only one part.
 /// The division is kept if its residual is not much larger than that of the bursts.
+///
+/// A tone may extend over the next tone of a similar frequency, so that the next tone starts too
+/// late or was not selected. The windows of the next tone start near the burst nevertheless, and it
+/// becomes the second part.
 struct StepSearch {
   let dictionary: AtomDictionary
   let sampleRate: Double
   let durationFactor: Double
   /// The samples of the signal that contains tones and bursts.
   let signalSamples: [Float]
+  /// The paths from which the tones were selected.
+  ///
+  /// A tone may extend over the next tone, so that the path of the next tone was not selected.
+  let candidates: [TonePath]
 
   /// The maximum residual energy of a step, relative to that of the replaced bursts.
   private static let maximumStepToBurstResidualRatio = 1.3
+  /// The maximum ratio for a step to a tone that has no edge near the burst.
+  ///
+  /// Only the windows of the tone start or end there.
+  private static let maximumDistantStepToBurstResidualRatio = 0.2
   /// The residual energy of even a correct model, relative to the energy of the signal.
   private static let modelErrorEnergyFraction = 0.004
   /// The maximum time between bursts that belong to the same step, in seconds.
@@ -52,11 +64,15 @@ struct StepSearch {
       let firstPosition = burst.startSample - Self.divisionMarginSamples
       let positions =
         firstPosition..<burst.startSample + count + Self.divisionMarginSamples
-      let divisions = divisibleTones(near: positions, in: selection).compactMap { indices in
-        bestDivision(of: indices, near: positions, in: range, toneResidual, selection)
+      let divisions = divisibleTones(near: positions, in: selection).compactMap { tones in
+        bestDivision(of: tones, near: positions, in: range, toneResidual, selection)
       }
-      guard let best = divisions.min(by: { $0.residualEnergy < $1.residualEnergy }),
-        best.residualEnergy < maximumStepResidualEnergy(group, in: range, toneResidual)
+      let maximumEnergies = maximumStepResidualEnergies(group, in: range, toneResidual)
+      let acceptableDivisions = divisions.filter { division in
+        division.residualEnergy
+          < (division.hasEdgesNearBurst ? maximumEnergies.near : maximumEnergies.distant)
+      }
+      guard let best = acceptableDivisions.min(by: { $0.residualEnergy < $1.residualEnergy })
       else { continue }
       replaceTones(with: best, in: &selection, &toneResidual)
       bursts.removeAll { burst in group.contains { $0.startSample == burst.startSample } }
@@ -80,43 +96,112 @@ struct StepSearch {
     selection.selectedTones = otherIndices.map { selection.selectedTones[$0] } + newTones
   }
 
-  /// Returns the indices of tones that may have a step near a burst.
+  /// Returns the tones that may have a step near a burst.
   ///
   /// Each element is a tone that sounds throughout the burst, a tone with an edge near the burst,
-  /// or a pair of successive tones with edges near the burst.
+  /// a pair of successive tones with edges near the burst, or a tone with the candidate that
+  /// precedes or follows it.
   private func divisibleTones(
     near positions: Range<Int>, in selection: ToneSelection
-  ) -> [[Int]] {
-    let spans = selection.selectedTones.map { $0.soundingSamples }
+  ) -> [DivisibleTones] {
+    let tones = selection.selectedTones
+    let spans = tones.map { $0.soundingSamples }
     let maximumDistance = Int(Self.maximumEdgeDistanceSeconds * durationFactor * sampleRate)
     let edgeRange = positions.lowerBound - maximumDistance..<positions.upperBound + maximumDistance
-    let ending = spans.indices.filter { edgeRange.contains(spans[$0].upperBound) }
-    let starting = spans.indices.filter { edgeRange.contains(spans[$0].lowerBound) }
     let inset = Self.divisionMarginSamples + Self.coverageToleranceSamples
-    let single = spans.indices.filter { index in
+    let singleIndices = spans.indices.filter { index in
       spans[index].lowerBound < positions.lowerBound + inset
         && spans[index].upperBound > positions.upperBound - inset
-        || ending.contains(index) || starting.contains(index)
+        || tones[index].hasEnd(in: edgeRange) || tones[index].hasStart(in: edgeRange)
     }
-    let pairs = ending.flatMap { first in
+    let singleTones = singleIndices.map { index in
+      DivisibleTones(
+        indices: [index], first: tones[index], last: tones[index], minimumPartCount: 1,
+        hasEdgesNearBurst: true)
+    }
+    let freeCandidates = candidates.filter { candidate in
+      !tones.contains { $0.sharesWindow(with: candidate) }
+    }
+    let tonesWithCandidates = singleIndices.flatMap { index in
+      candidatePairs(of: index, tones[index], with: freeCandidates, near: edgeRange)
+    }
+    return singleTones + successiveTones(tones, near: edgeRange) + tonesWithCandidates
+  }
+
+  /// Returns the pairs of successive tones that end and start in a range.
+  private func successiveTones(
+    _ tones: [TonePath], near edgeRange: Range<Int>
+  ) -> [DivisibleTones] {
+    let spans = tones.map { $0.soundingSamples }
+    let ending = spans.indices.filter { tones[$0].hasEnd(in: edgeRange) }
+    let starting = spans.indices.filter { tones[$0].hasStart(in: edgeRange) }
+    return ending.flatMap { first in
       starting.filter { second in
         spans[second].lowerBound > spans[first].lowerBound
           && spans[second].upperBound > spans[first].upperBound
-      }.map { [first, $0] }
+      }.map { second in
+        DivisibleTones(
+          indices: [first, second], first: tones[first], last: tones[second], minimumPartCount: 2,
+          hasEdgesNearBurst: edgeRange.contains(spans[first].upperBound)
+            && edgeRange.contains(spans[second].lowerBound))
+      }
     }
-    return single.map { [$0] } + pairs
   }
 
-  /// Returns the maximum residual energy of a step that replaces bursts.
-  private func maximumStepResidualEnergy(
+  /// Returns the pairs of a tone and a candidate whose windows end or start in a range.
+  ///
+  /// The candidate may extend to the edge of the tone, which it replaces there.
+  private func candidatePairs(
+    of index: Int, _ tone: TonePath, with candidates: [TonePath], near edgeRange: Range<Int>
+  ) -> [DivisibleTones] {
+    let span = tone.soundingSamples
+    return candidates.flatMap { candidate in
+      var pairs: [DivisibleTones] = []
+      let windowedSamples = candidate.windowedSamples
+      if edgeRange.contains(windowedSamples.lowerBound),
+        windowedSamples.lowerBound > span.lowerBound
+      {
+        var last = candidate
+        let end = max(candidate.soundingSamples.upperBound, span.upperBound)
+        last.soundingSamples = (candidate.soundingSamples.lowerBound..<end).clamped(
+          to: candidate.waveformRange)
+        pairs.append(
+          DivisibleTones(
+            indices: [index], first: tone, last: last, minimumPartCount: 2,
+            hasEdgesNearBurst: false))
+      }
+      if edgeRange.contains(windowedSamples.upperBound),
+        windowedSamples.upperBound < span.upperBound
+      {
+        var first = candidate
+        let start = min(candidate.soundingSamples.lowerBound, span.lowerBound)
+        first.soundingSamples = (start..<candidate.soundingSamples.upperBound).clamped(
+          to: candidate.waveformRange)
+        pairs.append(
+          DivisibleTones(
+            indices: [index], first: first, last: tone, minimumPartCount: 2,
+            hasEdgesNearBurst: false))
+      }
+      return pairs
+    }
+  }
+
+  /// Returns the maximum residual energies of a step that replaces bursts.
+  ///
+  /// The second energy is for a step to a tone without an edge near the bursts.
+  private func maximumStepResidualEnergies(
     _ bursts: [FoundBurst], in range: Range<Int>, _ residual: [Float]
-  ) -> Double {
+  ) -> (near: Double, distant: Double) {
     let burstResidual = PursuitResidual(
       Array(residual[range]), dictionary: dictionary,
       subtracting: bursts.map { $0.delayed(bySamples: -range.lowerBound) })
     let residualEnergy = Statistics.energy(of: burstResidual.unpaddedSamples)
-    return Self.maximumStepToBurstResidualRatio * residualEnergy
-      + Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
+    let modelErrorEnergy =
+      Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
+    return (
+      Self.maximumStepToBurstResidualRatio * residualEnergy + modelErrorEnergy,
+      Self.maximumDistantStepToBurstResidualRatio * residualEnergy + modelErrorEnergy
+    )
   }
 
   /// Returns the best division of a tone, or of two successive tones.
@@ -125,11 +210,12 @@ struct StepSearch {
   /// second part continues the windows of the last tone that start after it. A single tone may
   /// lack one of the parts.
   private func bestDivision(
-    of indices: [Int], near positions: Range<Int>, in range: Range<Int>, _ residual: [Float],
-    _ selection: ToneSelection
+    of divisibleTones: DivisibleTones, near positions: Range<Int>, in range: Range<Int>,
+    _ residual: [Float], _ selection: ToneSelection
   ) -> Division? {
-    let tones = indices.map { selection.selectedTones[$0] }
-    guard let first = tones.first, let last = tones.last else { return nil }
+    let tones = divisibleTones.indices.map { selection.selectedTones[$0] }
+    let first = divisibleTones.first
+    let last = divisibleTones.last
     var residualWithTones = residual
     for tone in tones {
       tone.add(to: &residualWithTones, times: 1)
@@ -147,10 +233,10 @@ struct StepSearch {
       let firstPart = selection.part(precedingNodes, sampleCount: signalSamples.count)
       let secondPart = selection.part(followingNodes, sampleCount: signalSamples.count)
       let partCount = [firstPart, secondPart].compactMap { $0 }.count
-      guard partCount >= tones.count else { continue }
+      guard partCount >= divisibleTones.minimumPartCount else { continue }
       var division = Division(
-        replacedToneIndices: indices, firstTone: firstPart, secondTone: secondPart,
-        residualEnergy: 0)
+        replacedToneIndices: divisibleTones.indices, firstTone: firstPart, secondTone: secondPart,
+        residualEnergy: 0, hasEdgesNearBurst: divisibleTones.hasEdgesNearBurst)
       division.fitEdges(
         in: first.soundingSamples.lowerBound..<last.soundingSamples.upperBound,
         comparing: range, of: residualWithTones)
@@ -163,6 +249,21 @@ struct StepSearch {
   }
 }
 
+/// Tones that may be replaced by a step.
+private struct DivisibleTones {
+  /// The indices of the tones to replace.
+  var indices: [Int]
+  /// The tone before the step.
+  var first: TonePath
+  /// The tone after the step.
+  var last: TonePath
+  /// The minimum number of parts of a division.
+  var minimumPartCount: Int
+  /// A Boolean value that indicates whether the tones have edges near the burst or sound throughout
+  /// it.
+  var hasEdgesNearBurst: Bool
+}
+
 /// A step from one tone to the next, which replaces one or two tones.
 private struct Division {
   /// The indices of the replaced tones.
@@ -172,6 +273,9 @@ private struct Division {
   /// The tone after the step, or nil if the step is the end of a tone.
   var secondTone: TonePath?
   var residualEnergy: Double
+  /// A Boolean value that indicates whether the replaced tones have edges near the burst or sound
+  /// throughout it.
+  var hasEdgesNearBurst: Bool
 
   /// Moves the end of the first tone and the start of the second tone to the best positions.
   ///

@@ -81,6 +81,34 @@ struct TonePath {
   /// Returns the phase at a sample within `waveformRange`, in radians.
   func phase(at position: Int) -> Double { waveformPhases[position - waveformStart] }
 
+  /// The range of samples from the start of the first window to the end of the last window.
+  var windowedSamples: Range<Int> {
+    let firstNode = windowNodes[0]
+    let lastNode = windowNodes[windowNodes.count - 1]
+    return firstNode.centerSample
+      - firstNode.halfLengthSamples..<lastNode.centerSample + lastNode.halfLengthSamples + 1
+  }
+
+  /// Returns true if the tone or its windows start in a range of samples.
+  func hasStart(in range: Range<Int>) -> Bool {
+    range.contains(soundingSamples.lowerBound) || range.contains(windowedSamples.lowerBound)
+  }
+
+  /// Returns true if the tone or its windows end in a range of samples.
+  func hasEnd(in range: Range<Int>) -> Bool {
+    range.contains(soundingSamples.upperBound) || range.contains(windowedSamples.upperBound)
+  }
+
+  /// Returns true if both tones have a window of the same time and frequency.
+  func sharesWindow(with other: TonePath) -> Bool {
+    guard windowedSamples.overlaps(other.windowedSamples) else { return false }
+    return windowNodes.contains { node in
+      other.windowNodes.contains {
+        $0.centerSample == node.centerSample && $0.tone.hertz == node.tone.hertz
+      }
+    }
+  }
+
   /// Returns the windows that end at most two samples after a position.
   func nodes(endingAt position: Int) -> [Node] {
     windowNodes.filter {

@@ -93,6 +93,8 @@ struct LayeredTraceTests {
         + [(0.568, 0.246, 0.51, 0.79)],
       [(0.05, 0.119, 0.56, 0.88), (0.191, 0.129, 0.76, 0.93), (0.328, 0.236, 0.53, 0.56)]
         + [(0.572, 0.167, 0.78, 0.57)],
+      [(0.05, 0.156, 0.71, 0.44), (0.225, 0.155, 0.74, 0.6), (0.39, 0.101, 0.99, 0.58)]
+        + [(0.502, 0.169, 0.72, 0.84)],
     ])
   func successiveEvents(_ expected: [(Double, Double, Double, Double)]) throws {
     let events = expected.map { time, duration, intensity, sharpness in

@@ -12,23 +12,33 @@ struct StepSearchTests {
   private static let toneSamples = 220..<1_000
 
   /// Returns the tone at a sample rate, without a start or an end.
-  private static func toneSample(at position: Int, rate: Double) -> Double {
-    amplitude * cos(2 * .pi * hertz * Double(position) / rate)
+  private static func toneSample(at position: Int, rate: Double, phase: Double = 0) -> Double {
+    amplitude * cos(2 * .pi * hertz * Double(position) / rate + phase)
   }
 
   /// Returns a path of the tone whose windows have their centers at the given samples.
-  private static func path(windowsAt centers: StrideTo<Int>, rate: Double) -> TonePath {
+  private static func path(
+    windowsAt centers: StrideTo<Int>, sounding: Range<Int> = toneSamples, rate: Double,
+    phase: Double = 0
+  ) -> TonePath {
     let nodes = centers.map { center in
       TonePath.Node(
         centerSample: center, halfLengthSamples: 64,
         tone: WindowTone(
           hertz: hertz, amplitude: amplitude,
-          centerPhase: 2 * .pi * hertz * Double(center) / rate))
+          centerPhase: 2 * .pi * hertz * Double(center) / rate + phase))
     }
     var path = TonePath(nodes, rate: rate, sampleCount: 1_200, timeScale: 1)
-    path.soundingSamples = toneSamples
-    path.coreSamples = TonePath.coreRange(of: toneSamples)
+    path.soundingSamples = sounding
+    path.coreSamples = TonePath.coreRange(of: sounding)
     return path
+  }
+
+  /// Returns a weak burst at a sample.
+  private static func burst(at sample: Int, _ dictionary: AtomDictionary) -> FoundBurst {
+    FoundBurst(
+      atomIndex: dictionary.atoms.count / 2, startSample: sample, fractionalSampleDelay: 0,
+      inPhaseAmplitude: 0.1, quadratureAmplitude: 0, explainedEnergy: 0.01)
   }
 
   @Test(
@@ -45,20 +55,57 @@ struct StepSearchTests {
     selection.selectedTones = [
       Self.path(windowsAt: stride(from: firstCenter, to: endCenter, by: 8), rate: rate)
     ]
-    var bursts = [
-      FoundBurst(
-        atomIndex: dictionary.atoms.count / 2, startSample: burstSample, fractionalSampleDelay: 0,
-        inPhaseAmplitude: 0.1, quadratureAmplitude: 0, explainedEnergy: 0.01)
-    ]
+    var bursts = [Self.burst(at: burstSample, dictionary)]
 
     // When a step is searched in place of the burst
     let search = StepSearch(
-      dictionary: dictionary, sampleRate: rate, durationFactor: 1, signalSamples: samples)
+      dictionary: dictionary, sampleRate: rate, durationFactor: 1, signalSamples: samples,
+      candidates: [])
     search.replaceSteps(among: &bursts, in: &selection)
 
     // Then no sound of the tone is lost
     var residual = samples
     selection.add(to: &residual, times: -1)
     #expect(Statistics.energy(of: residual) < 0.01 * Statistics.energy(of: samples))
+  }
+
+  @Test(
+    "A tone that extends over the next tone of the same frequency ends at the step",
+    arguments: [true, false])
+  func followingTone(_ isSelected: Bool) throws {
+    // Given two tones of the same frequency with a step of the phase
+    let dictionary = try AtomDictionary(.phone, soundRate: 8_000)
+    let rate = dictionary.sampleRate
+    let stepSample = 700
+    let phaseStep = 2.0
+    let samples = (0..<1_200).map { position in
+      let phase = position < stepSample ? 0 : phaseStep
+      return Self.toneSamples.contains(position)
+        ? Float(Self.toneSample(at: position, rate: rate, phase: phase)) : 0
+    }
+    // Given a selection in which the first tone extends over the second
+    let firstTone = Self.path(
+      windowsAt: stride(from: 284, to: 640, by: 8), sounding: 220..<850, rate: rate)
+    let secondTone = Self.path(
+      windowsAt: stride(from: 764, to: 940, by: 8), sounding: 850..<1_000, rate: rate,
+      phase: phaseStep)
+    var selection = ToneSelection(sampleRate: rate, durationFactor: 1)
+    selection.selectedTones = isSelected ? [firstTone, secondTone] : [firstTone]
+    var bursts = [Self.burst(at: stepSample - 20, dictionary)]
+
+    // When a step is searched in place of the burst
+    let search = StepSearch(
+      dictionary: dictionary, sampleRate: rate, durationFactor: 1, signalSamples: samples,
+      candidates: [firstTone, secondTone])
+    search.replaceSteps(among: &bursts, in: &selection)
+
+    // Then the first tone ends and the second tone starts at the step
+    #expect(bursts.isEmpty)
+    let spans = selection.selectedTones.map { $0.soundingSamples }.sorted {
+      $0.lowerBound < $1.lowerBound
+    }
+    try #require(spans.count == 2)
+    #expect(abs(spans[0].upperBound - stepSample) < 8)
+    #expect(abs(spans[1].lowerBound - stepSample) < 8)
   }
 }
