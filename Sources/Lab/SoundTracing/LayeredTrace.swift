@@ -17,7 +17,9 @@ internal import SignalAnalysis
 /// 4. Bursts are searched in the residual (`BurstSearch`). Those that a step from one tone to the
 ///    next explains are dropped (`StepSearch`).
 /// 5. All tones and bursts are fitted jointly (`LayeredFit`).
-/// 6. The steps are repeated without the bursts, so that windows around bursts consist of tones.
+/// 6. The steps are repeated without the bursts, so that windows around bursts consist of tones. A
+///    pass without bursts may be followed by a pass with false bursts: the pass whose tones and few
+///    bursts leave the smallest residual is selected.
 struct LayeredTrace {
   private(set) var transients: [TracedTransient] = []
   private(set) var continuousEvents: [TracedContinuousEvent] = []
@@ -26,6 +28,11 @@ struct LayeredTrace {
 
   /// The number of passes through all steps.
   private static let passCount = 3
+  /// The penalty of a burst in the selection of a pass.
+  ///
+  /// It is added to the logarithm of the residual's energy: an additional burst must reduce the
+  /// energy by a fifth.
+  private static let penaltyPerBurst = 0.25
   /// The durations of windows, in seconds, the longest first.
   ///
   /// A window in which no tones are found is shortened.
@@ -70,14 +77,20 @@ struct LayeredTrace {
     var toneSelection = ToneSelection(
       sampleRate: dictionary.sampleRate, durationFactor: dictionary.analysisDurationFactor)
     var bursts: [FoundBurst] = []
+    var bestPass = (selection: toneSelection, bursts: bursts, penalty: Double.infinity)
     for pass in 0..<Self.passCount {
       refineSelection(&toneSelection, &bursts, pass: pass)
+      let penalty =
+        log(unexplainedEnergy(toneSelection, bursts) + .leastNormalMagnitude)
+        + Self.penaltyPerBurst * Double(bursts.count)
+      if penalty <= bestPass.penalty {
+        bestPass = (toneSelection, bursts, penalty)
+      }
     }
-    var unexplainedSamples = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
-      .unpaddedSamples
-    toneSelection.add(to: &unexplainedSamples, times: -1)
+    toneSelection = bestPass.selection
+    bursts = bestPass.bursts
     unexplainedPowerFraction =
-      Statistics.energy(of: unexplainedSamples) / Statistics.energy(of: samples)
+      unexplainedEnergy(toneSelection, bursts) / Statistics.energy(of: samples)
     transients = VibrationTrace.transients(bursts, dictionary, leadLength: leadSampleCount)
     let soundingTones = toneSelection.selectedTones.filter { $0.soundingSamples.count > 8 }
     continuousEvents = soundingTones.map(event).sorted { $0.startSeconds < $1.startSeconds }
@@ -92,6 +105,14 @@ struct LayeredTrace {
     guard powersWithoutLead.count > 50 else { return 0 }
     let noisePower = max(0, Statistics.quantile(of: Array(powersWithoutLead), 0.05))
     return min(noisePower.squareRoot(), maximumNoiseToPeakRatio * peak)
+  }
+
+  /// Returns the energy of the samples that tones and bursts do not explain.
+  private func unexplainedEnergy(_ selection: ToneSelection, _ bursts: [FoundBurst]) -> Double {
+    var unexplainedSamples = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
+      .unpaddedSamples
+    selection.add(to: &unexplainedSamples, times: -1)
+    return Statistics.energy(of: unexplainedSamples)
   }
 
   // MARK: - Passes
