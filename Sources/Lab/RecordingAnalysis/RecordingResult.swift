@@ -227,9 +227,10 @@ extension RecordingResult {
   ///
   /// Above `found`, the recording does not contain the pattern; above `changed`, not with two or
   /// more changes. Above `reliable`, events are not compared; above `exact`, neither large nor
-  /// several changes are reported.
+  /// several changes are reported. Above `invertedGain`, small level changes are not reported after
+  /// a gain control was inverted.
   private static let residualLimitsDecibels = (
-    found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0
+    found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0, invertedGain: -20.0
   )
   /// The minimum level change that counts as large, in decibels.
   private static let largeLevelChangeDecibels = 6.0
@@ -280,9 +281,12 @@ extension RecordingResult {
       && (hasOneSmallChange
         || isExact && changes.count < min(3, modelSelection.reference.waveforms.count))
     // The error of an inverted gain control, or of a gain that no model inverted, looks like a
-    // level change.
+    // level change, unless the residual is small.
+    let isGainInvertedExactly =
+      bestModel.automaticGain != nil
+      && bestModel.residualDecibels < Self.residualLimitsDecibels.invertedGain
     let minimumLevelDecibels =
-      isExact
+      isExact || isGainInvertedExactly
       ? RecordingModelSelection.minimumReportedChange.decibels
       : Self.largeLevelChangeDecibels
     reportedChanges =

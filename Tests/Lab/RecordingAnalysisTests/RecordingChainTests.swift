@@ -348,4 +348,20 @@ struct RecordingChainTests {
     #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     #expect(comparison.recordingMatch?.playbackAndRecordingChain != nil)
   }
+
+  @Test("A level change of 4 dB is reported after an automatic gain was inverted exactly")
+  func levelChangeBehindAutomaticGainIsReported() throws {
+    var generator = LinearCongruentialGenerator(seed: 7)
+    var changed = Self.rhythm
+    // The levels of the profile are squares of intensities.
+    changed.events[4].parameters[.hapticIntensity] = Float(pow(10, -4.0 / 40))
+    let comparison = Comparison(
+      try take(Self.rhythm),
+      Self.takeWithNoise(
+        Self.withAutomaticGain(try take(changed).signal.mono), using: &generator))
+    #expect(comparison.recordingMatch?.playbackAndRecordingChain?.hasAutomaticGain == true)
+    #expect(reportedDifferences(comparison).map(\.kind) == [.level], "\(comparison.sentences)")
+    #expect(reportedDifferences(comparison).contains { abs($0.timeRange.lowerBound - 1.4) < 0.03 })
+    #expect(reportedDifferences(comparison).contains { abs($0.amount + 4) < 1 })
+  }
 }
