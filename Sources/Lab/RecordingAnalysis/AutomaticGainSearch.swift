@@ -36,9 +36,10 @@ struct AutomaticGainSearch {
       model.response, of: whitenedSignal, rate: sampleRate)
     let excerptPeak = observation.excerpt(at: model.delaySamples).reduce(0) { max($0, abs($1)) }
     let evidenceWithoutGain = regression.fit(predictor.whitenedExcerpt(of: model)).logEvidence
-    var bestGain: AutomaticGainControl?
-    var bestLogEvidence =
+    let minimumLogEvidence =
       evidenceWithoutGain + RecordingModel.minimumLogEvidenceGain + 2 * predictor.logSampleCount
+    var bestGain: AutomaticGainControl?
+    var bestLogEvidence = -Double.infinity
     // The inversion is causal, so the samples after the excerpt have no effect.
     let endSample =
       model.delaySamples - observation.leadSampleCount + observation.excerptSampleCount
@@ -54,8 +55,8 @@ struct AutomaticGainSearch {
       bestLogEvidence = evidence
     }
     for release in [0.15, 0.4, 1] {
-      for attack in [0.01, 0.03, 0.1] {
-        for exponent in [0.4, 0.7, 1] {
+      for attack in [0.003, 0.012, 0.05] {
+        for exponent in [0.25, 0.5, 1] {
           for threshold in [0.05, 0.12, 0.3, 0.6] {
             adoptIfBetter(
               AutomaticGainControl(
@@ -69,7 +70,7 @@ struct AutomaticGainSearch {
       \AutomaticGainControl.thresholdAmplitude, \.reductionExponent, \.attackSeconds,
       \.releaseSeconds,
     ]
-    for factor in [1.4, 1.18, 1.09] {
+    for factor in [1.4, 1.4, 1.18, 1.18, 1.09] {
       for parameter in gainParameterPaths {
         for step in [factor, 1 / factor] {
           guard var gain = bestGain else { return nil }
@@ -78,6 +79,7 @@ struct AutomaticGainSearch {
         }
       }
     }
-    return bestGain.map { ($0, bestLogEvidence) }
+    guard let bestGain, bestLogEvidence > minimumLogEvidence else { return nil }
+    return (bestGain, bestLogEvidence)
   }
 }

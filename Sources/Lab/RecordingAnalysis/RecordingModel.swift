@@ -41,6 +41,8 @@ struct RecordingModel {
   var changes: [Change] = []
   /// The automatic gain control to invert before the fit, or nil for a constant gain.
   var automaticGain: AutomaticGainControl?
+  /// The residual before any change was added, in decibels relative to the recording.
+  var residualDecibelsWithoutChanges = Double.infinity
 
   /// The log evidence of the model, including the cost of all selected parameters.
   var logEvidence = -Double.infinity

@@ -15,6 +15,10 @@ import SignalAnalysis
 package struct RecordingModelSelection {
   let reference: RecordingReference
   private(set) var bestModel: RecordingModel?
+  /// The minimum residual of a model with a gain control and without changes, in decibels.
+  ///
+  /// The residual is relative to the recording, and infinite if no gain control was accepted.
+  private(set) var unchangedResidualDecibelsWithGain = Double.infinity
 
   private var predictor: RecordingPredictor
 
@@ -145,6 +149,8 @@ package struct RecordingModelSelection {
         current.logEvidence -= logJacobian + 2 * predictor.logSampleCount
         current.automaticGain = gain
         predictor.observation.samples = originalSamples
+        unchangedResidualDecibelsWithGain = min(
+          unchangedResidualDecibelsWithGain, current.residualDecibelsWithoutChanges)
         consider(current)
       }
     }
@@ -152,7 +158,8 @@ package struct RecordingModelSelection {
 
   /// Returns the best model with one kind of response near a delay.
   private func modelWithChanges(_ kind: RecordingResponse.Kind, at delay: Int) -> RecordingModel {
-    let unchangedModel = RecordingDelaySearch(predictor: predictor).fittedModel(kind, near: delay)
+    var unchangedModel = RecordingDelaySearch(predictor: predictor).fittedModel(kind, near: delay)
+    unchangedModel.residualDecibelsWithoutChanges = unchangedModel.residualDecibels
     let changeSearch = RecordingChangeSearch(predictor: predictor)
     let changedModel = changeSearch.addingChanges(to: unchangedModel)
     // If most events moved by the same amount, correct the delay instead.

@@ -234,6 +234,12 @@ extension RecordingResult {
   )
   /// The minimum level change that counts as large, in decibels.
   private static let largeLevelChangeDecibels = 6.0
+  /// The minimum level change to report if a gain control explains the recording almost as well.
+  ///
+  /// The residual of the unchanged reference with a gain control is then at most `residual` higher
+  /// than that of the best model. Both values are in decibels. A fast compressor
+  /// scales short events by nearly constant factors, so its effect looks like a level change.
+  private static let gainControlAlternative = (levelChange: 3.5, residual: 4.0)
   /// The costs of assuming a response of the chain, and an additional automatic gain control.
   private static let chainAssumptionCosts = (response: 0.6, gain: 0.6)
 
@@ -285,10 +291,18 @@ extension RecordingResult {
     let isGainInvertedExactly =
       bestModel.automaticGain != nil
       && bestModel.residualDecibels < Self.residualLimitsDecibels.invertedGain
-    let minimumLevelDecibels =
-      isExact || isGainInvertedExactly
-      ? RecordingModelSelection.minimumReportedChange.decibels
-      : Self.largeLevelChangeDecibels
+    let hasGainControlAlternative =
+      bestModel.automaticGain == nil
+      && modelSelection.unchangedResidualDecibelsWithGain
+        < bestModel.residualDecibels + Self.gainControlAlternative.residual
+    let minimumLevelDecibels: Double
+    if !isExact, !isGainInvertedExactly {
+      minimumLevelDecibels = Self.largeLevelChangeDecibels
+    } else if hasGainControlAlternative {
+      minimumLevelDecibels = Self.gainControlAlternative.levelChange
+    } else {
+      minimumLevelDecibels = RecordingModelSelection.minimumReportedChange.decibels
+    }
     reportedChanges =
       allowsEventComparison
       ? changes.filter { $0.kind != .level || abs($0.signedAmount) >= minimumLevelDecibels } : []

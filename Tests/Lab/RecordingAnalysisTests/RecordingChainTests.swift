@@ -96,6 +96,26 @@ struct RecordingChainTests {
     }
   }
 
+  /// Returns the sound after a compressor with the default settings of a browser's
+  /// DynamicsCompressorNode, for a peak of 0.6.
+  ///
+  /// The threshold is −24 dB, the knee 30 dB, the ratio 12, the attack time 3 ms, and the release
+  /// time 250 ms. The gain precedes the sound by 6 ms.
+  private static func withCompression(_ signal: [Double]) -> [Double] {
+    let peak = signal.reduce(0) { max($0, abs($1)) }
+    let lookAheadSamples = 288
+    var gainDecibels = 0.0
+    let gains = signal.map { value -> Double in
+      let excess = max(0, 20 * log10(max(0.6 * abs(value) / peak, 1e-6)) + 24)
+      let compressed = excess < 30 ? excess * excess / 60 : excess - 15
+      let target = -11.0 / 12 * compressed
+      let seconds = target < gainDecibels ? 0.003 : 0.25
+      gainDecibels += (1 - exp(-1 / (seconds * 48_000))) * (target - gainDecibels)
+      return pow(10, gainDecibels / 20)
+    }
+    return zip(signal, gains.dropFirst(lookAheadSamples)).map { $0 * $1 }
+  }
+
   private static var names: [String] {
     RecordingCase.count == nil
       ? ["heartbeat", "success-rhythm", "error"]
@@ -347,6 +367,26 @@ struct RecordingChainTests {
       pattern, Self.takeWithNoise(Self.withAutomaticGain(pattern.signal.mono), using: &generator))
     #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     #expect(comparison.recordingMatch?.playbackAndRecordingChain != nil)
+  }
+
+  @Test(
+    "The gain of a compressor after a transducer is not reported as a level change",
+    arguments: [
+      ("correct-answer", 42.0, 6.0), ("bennie-correct-answer", 191, 10), ("success", 93, 4.5),
+      ("encouragement", 142, 10), ("capacitor_charge", 126, 7.6), ("success", 175, 7.4),
+      ("feedback-correct-answer", 189, 4), ("perfect-score", 176, 3.7),
+    ])
+  func compressionIsNoDifference(name: String, hertz: Double, qualityFactor: Double) throws {
+    var generator = LinearCongruentialGenerator(seed: 7)
+    let pattern = try take(try shipped(name))
+    let silence = [Double](repeating: 0, count: 24_000)
+    let transducer = SimulatedTransducer(
+      resonance: hertz, qualityFactor: qualityFactor, rate: 48_000)
+    let output = transducer.response(to: silence + pattern.signal.mono.map(Double.init) + silence)
+    let comparison = Comparison(
+      pattern, Self.takeWithNoise(Self.withCompression(output), using: &generator))
+    #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
+    #expect(comparison.recordingMatch?.outcome == .found)
   }
 
   @Test("A level change of 4 dB is reported after an automatic gain was inverted exactly")
