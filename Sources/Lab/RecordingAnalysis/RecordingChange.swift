@@ -62,6 +62,11 @@ package enum RecordingThreshold {
   /// Chance alone exceeds it in about one of 10⁷ tests.
   static let minimumZScore = 5.5
   static let minimumLevelDecibels = 0.5
+  /// The minimum level change to report if a gain control may have caused it.
+  ///
+  /// A fast compressor scales short events by nearly constant factors, so its effect looks like a
+  /// level change.
+  static let minimumLevelDecibelsWithGainControl = 3.5
   static let minimumTimeSeconds = 0.001
   static let minimumFrequencyPercent = 3.0
   /// The minimum fraction of an event's energy that its change explains.

@@ -51,6 +51,11 @@ struct RecordingModelFit {
   private static let maximumRefinementCount = 6
   /// The maximum misfit of a complete explanation: a residual of four times the noise power.
   private static let maximumExplainedMisfit = 0.3
+  /// The maximum misfit of a residual that consists only of noise: 5 % more than the noise power.
+  ///
+  /// The misfit of a changed copy without a recording chain is at most 0.003. That of a compressor
+  /// with the default settings of a browser's DynamicsCompressorNode is at least 0.04.
+  private static let maximumMisfitOfNoise = 0.02
   /// The maximum number of changes in an explanation to simplify by removals.
   private static let maximumSimplifiedChangeCount = 4
   /// The minimum fraction of the detectable events' energy that is present in the recording.
@@ -456,9 +461,13 @@ struct RecordingModelFit {
   /// If more than noise remains, only changes that explain more than the residual are reported.
   var reportedChanges: [RecordingChange] {
     guard allowsEventComparison else { return [] }
-    guard !explainsRecording else { return changes }
+    let minimumLevelDecibels = minimumReportedChange.decibels
+    let clearChanges = changes.filter {
+      $0.kind != .level || abs($0.signedAmount) >= minimumLevelDecibels
+    }
+    guard !explainsRecording else { return clearChanges }
     let excessEnergy = excessResidualEnergy(sigma: residual.noiseDeviation)
-    return changes.filter {
+    return clearChanges.filter {
       $0.explainedEnergyRatio > excessEnergy
         && $0.ambiguityPenalty < Self.maximumReportedAmbiguityPenalty
     }
@@ -466,8 +475,12 @@ struct RecordingModelFit {
 
   /// The minimum level change and time shift to report if noise does not hide them.
   var minimumReportedChange: (decibels: Double, seconds: Double) {
-    allowsEventComparison
-      ? (RecordingThreshold.minimumLevelDecibels, RecordingThreshold.minimumTimeSeconds)
-      : RecordingThreshold.undetectableChange
+    guard allowsEventComparison else { return RecordingThreshold.undetectableChange }
+    return (
+      residual.noiseMisfitDecades > Self.maximumMisfitOfNoise
+        ? RecordingThreshold.minimumLevelDecibelsWithGainControl
+        : RecordingThreshold.minimumLevelDecibels,
+      RecordingThreshold.minimumTimeSeconds
+    )
   }
 }

@@ -234,12 +234,11 @@ extension RecordingResult {
   )
   /// The minimum level change that counts as large, in decibels.
   private static let largeLevelChangeDecibels = 6.0
-  /// The minimum level change to report if a gain control explains the recording almost as well.
+  /// The maximum difference of residuals, in decibels, at which a gain control explains the
+  /// recording almost as well as the best model.
   ///
-  /// The residual of the unchanged reference with a gain control is then at most `residual` higher
-  /// than that of the best model. Both values are in decibels. A fast compressor
-  /// scales short events by nearly constant factors, so its effect looks like a level change.
-  private static let gainControlAlternative = (levelChange: 3.5, residual: 4.0)
+  /// The difference is that between the unchanged reference with a gain control and the best model.
+  private static let gainControlToleranceDecibels = 4.0
   /// The costs of assuming a response of the chain, and an additional automatic gain control.
   private static let chainAssumptionCosts = (response: 0.6, gain: 0.6)
 
@@ -294,12 +293,12 @@ extension RecordingResult {
     let hasGainControlAlternative =
       bestModel.automaticGain == nil
       && modelSelection.unchangedResidualDecibelsWithGain
-        < bestModel.residualDecibels + Self.gainControlAlternative.residual
+        < bestModel.residualDecibels + Self.gainControlToleranceDecibels
     let minimumLevelDecibels: Double
     if !isExact, !isGainInvertedExactly {
       minimumLevelDecibels = Self.largeLevelChangeDecibels
     } else if hasGainControlAlternative {
-      minimumLevelDecibels = Self.gainControlAlternative.levelChange
+      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibelsWithGainControl
     } else {
       minimumLevelDecibels = RecordingModelSelection.minimumReportedChange.decibels
     }

@@ -389,6 +389,24 @@ struct RecordingChainTests {
     #expect(comparison.recordingMatch?.outcome == .found)
   }
 
+  @Test(
+    "The gain of a compressor is not reported as a level change",
+    arguments: [
+      "correct-answer", "success", "error", "warning", "bennie-soft-feedback", "heartbeat",
+      "feedback-correct-answer", "swipe-heavy",
+    ])
+  func compressionWithoutTransducerIsNoDifference(name: String) throws {
+    var generator = LinearCongruentialGenerator(seed: 7)
+    let pattern = try take(try shipped(name))
+    let silence = [Double](repeating: 0, count: 24_000)
+    let samples = silence + pattern.signal.mono.map(Double.init) + silence
+    let comparison = Comparison(
+      pattern, Self.takeWithNoise(Self.withCompression(samples), using: &generator))
+    let eventDifferences = reportedDifferences(comparison).filter { !$0.isOverall }
+    #expect(eventDifferences.isEmpty, "\(comparison.sentences)")
+    #expect(comparison.recordingMatch?.outcome == .found)
+  }
+
   @Test("A level change of 4 dB is reported after an automatic gain was inverted exactly")
   func levelChangeBehindAutomaticGainIsReported() throws {
     var generator = LinearCongruentialGenerator(seed: 7)
