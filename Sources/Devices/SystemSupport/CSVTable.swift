@@ -135,9 +135,11 @@ package struct CSVTable: Equatable, Sendable {
   }
 
   private static func quotedField(_ field: String) -> String {
-    guard field.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else {
-      return field
-    }
+    // At the start of a table, an unquoted U+FEFF would be a byte order mark.
+    let hasSpecialCharacter =
+      field.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
+      || field.unicodeScalars.first == "\u{FEFF}"
+    guard hasSpecialCharacter else { return field }
     var quotedText = "\""
     for scalar in field.unicodeScalars {
       if scalar == "\"" {

@@ -96,6 +96,13 @@ import Testing
     #expect(table.columnNames == ["id"])
   }
 
+  @Test("A name that begins with U+FEFF is written so that it is not read as a byte order mark")
+  func nameWithByteOrderMarkIsPreserved() throws {
+    let table = try CSVTable(Array("\n\u{FEFF}id\na\n".utf8))
+    #expect(table.columnNames == ["\u{FEFF}id"])
+    #expect(try CSVTable(Array(table.csvText.utf8)).columnNames == table.columnNames)
+  }
+
   @Test func writtenTablesReadBack() throws {
     for fields in [["a", "b"], ["", ""], ["\"", ","], ["1\n2", "\r"], ["x\r\ny", " é "]] {
       var table = CSVTable(columnNames: ["first", "second, quoted"])
