@@ -271,12 +271,15 @@ struct WidebandTrace {
   private static func octaves(of samples: [Float], rate: Double) -> Octaves {
     let usedCornerHertz = octaveCornerHertz.filter { $0 < 0.45 * rate }
     let levelCount = Int(Double(samples.count) / rate * levelsPerSecond) + 1
-    var levelsByOctave: [[Float]] = []
-    var centerHertz: [Double] = []
+    let octaveCount = max(0, usedCornerHertz.count - 1)
+    var levelsByOctave = [[Float]](repeating: [], count: octaveCount)
+    var centerHertz = [Double](repeating: 0, count: octaveCount)
     var decimatedSignal = samples
     var decimatedRate = rate
     // The octaves are filtered from the highest down, at decreasing sample rates.
-    for (bottom, top) in zip(usedCornerHertz, usedCornerHertz.dropFirst()).reversed() {
+    for octave in (0..<octaveCount).reversed() {
+      let bottom = usedCornerHertz[octave]
+      let top = usedCornerHertz[octave + 1]
       if decimatedRate > 14 * top {
         let decimated = TactileBandSignal(
           of: decimatedSignal, rate: decimatedRate, minimumRate: 6 * top)
@@ -286,11 +289,11 @@ struct WidebandTrace {
       let highPassed = Biquad<Float>(.highPass, hertz: bottom, rate: decimatedRate).filtered(
         decimatedSignal)
       let band = Biquad<Float>(.lowPass, hertz: top, rate: decimatedRate).filtered(highPassed)
-      levelsByOctave.append(
-        Self.octaveLevels(of: band, rate: decimatedRate, bottom: bottom, count: levelCount))
-      centerHertz.append((bottom * top).squareRoot())
+      levelsByOctave[octave] = Self.octaveLevels(
+        of: band, rate: decimatedRate, bottom: bottom, count: levelCount)
+      centerHertz[octave] = (bottom * top).squareRoot()
     }
-    return Octaves(levelsByOctave: levelsByOctave.reversed(), centerHertz: centerHertz.reversed())
+    return Octaves(levelsByOctave: levelsByOctave, centerHertz: centerHertz)
   }
 
   /// Returns the level of an octave band over time.
