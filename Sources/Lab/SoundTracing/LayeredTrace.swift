@@ -17,9 +17,9 @@ internal import SignalAnalysis
 /// 4. Bursts are searched in the residual (`BurstSearch`). Those that a step from one tone to the
 ///    next explains are dropped (`StepSearch`).
 /// 5. All tones and bursts are fitted jointly (`LayeredFit`).
-/// 6. The steps are repeated without the bursts, so that windows around bursts consist of tones. A
-///    pass without bursts may be followed by a pass with false bursts: the pass whose tones and few
-///    bursts leave the smallest residual is selected.
+/// 6. The steps are repeated without the bursts, so that windows around bursts consist of tones.
+///    The pass with the smallest residual is selected. Each burst has a penalty, because a later
+///    pass may find false bursts.
 struct LayeredTrace {
   private(set) var transients: [TracedTransient] = []
   private(set) var continuousEvents: [TracedContinuousEvent] = []
@@ -77,20 +77,22 @@ struct LayeredTrace {
     var toneSelection = ToneSelection(
       sampleRate: dictionary.sampleRate, durationFactor: dictionary.analysisDurationFactor)
     var bursts: [FoundBurst] = []
-    var bestPass = (selection: toneSelection, bursts: bursts, penalty: Double.infinity)
+    var bestPass = (
+      selection: toneSelection, bursts: bursts, unexplainedEnergy: 0.0, penalty: Double.infinity
+    )
     for pass in 0..<Self.passCount {
       refineSelection(&toneSelection, &bursts, pass: pass)
+      let unexplainedEnergy = unexplainedEnergy(toneSelection, bursts)
       let penalty =
-        log(unexplainedEnergy(toneSelection, bursts) + .leastNormalMagnitude)
+        log(unexplainedEnergy + .leastNormalMagnitude)
         + Self.penaltyPerBurst * Double(bursts.count)
       if penalty <= bestPass.penalty {
-        bestPass = (toneSelection, bursts, penalty)
+        bestPass = (toneSelection, bursts, unexplainedEnergy, penalty)
       }
     }
     toneSelection = bestPass.selection
     bursts = bestPass.bursts
-    unexplainedPowerFraction =
-      unexplainedEnergy(toneSelection, bursts) / Statistics.energy(of: samples)
+    unexplainedPowerFraction = bestPass.unexplainedEnergy / Statistics.energy(of: samples)
     transients = VibrationTrace.transients(bursts, dictionary, leadLength: leadSampleCount)
     let soundingTones = toneSelection.selectedTones.filter { $0.soundingSamples.count > 8 }
     continuousEvents = soundingTones.map(event).sorted { $0.startSeconds < $1.startSeconds }

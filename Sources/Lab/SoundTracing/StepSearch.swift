@@ -10,9 +10,9 @@ internal import SignalAnalysis
 /// near the burst are divided together, and a tone that starts or ends there has only one part.
 /// The division is kept if its residual is not much larger than that of the bursts.
 ///
-/// A tone may extend over the next tone of a similar frequency, so that the next tone starts too
-/// late or was not selected. The windows of the next tone start near the burst nevertheless, and it
-/// becomes the second part.
+/// A tone may extend over a neighboring tone of a similar frequency. The neighbor then has an
+/// inexact edge, or it was not selected. If the neighbor's windows start or end near the burst,
+/// the tone is divided there, and the neighbor becomes the other part.
 struct StepSearch {
   let dictionary: AtomDictionary
   let sampleRate: Double
@@ -20,16 +20,12 @@ struct StepSearch {
   /// The samples of the signal that contains tones and bursts.
   let signalSamples: [Float]
   /// The paths from which the tones were selected.
-  ///
-  /// A tone may extend over the next tone, so that the path of the next tone was not selected.
   let candidates: [TonePath]
 
   /// The maximum residual energy of a step, relative to that of the replaced bursts.
   private static let maximumStepToBurstResidualRatio = 1.3
-  /// The maximum ratio for a step to a tone that has no edge near the burst.
-  ///
-  /// Only the windows of the tone start or end there.
-  private static let maximumDistantStepToBurstResidualRatio = 0.2
+  /// The maximum ratio for a step to a tone of which only the windows start or end near the burst.
+  private static let maximumWindowStepToBurstResidualRatio = 0.2
   /// The residual energy of even a correct model, relative to the energy of the signal.
   private static let modelErrorEnergyFraction = 0.004
   /// The maximum time between bursts that belong to the same step, in seconds.
@@ -42,7 +38,8 @@ struct StepSearch {
   private static let divisionMarginSamples = 10
   /// The tolerance for the start and the end of a tone that sounds throughout a burst, in samples.
   ///
-  /// The tone may start or end inside of the burst by fewer samples.
+  /// The tone may start less than this after the burst starts, or end less than this before the
+  /// burst ends.
   private static let coverageToleranceSamples = 4
 
   /// Replaces bursts by steps between tones where the residual remains small.
@@ -62,15 +59,18 @@ struct StepSearch {
       let range = (burst.startSample - margin..<burst.startSample + count + margin).clamped(
         to: signalSamples.indices)
       let firstPosition = burst.startSample - Self.divisionMarginSamples
-      let positions =
-        firstPosition..<burst.startSample + count + Self.divisionMarginSamples
+      let endPosition = burst.startSample + count + Self.divisionMarginSamples
+      let positions = firstPosition..<endPosition
       let divisions = divisibleTones(near: positions, in: selection).compactMap { tones in
         bestDivision(of: tones, near: positions, in: range, toneResidual, selection)
       }
-      let maximumEnergies = maximumStepResidualEnergies(group, in: range, toneResidual)
+      guard !divisions.isEmpty else { continue }
+      let burstResidualEnergy = residualEnergy(subtracting: group, in: range, toneResidual)
+      let modelErrorEnergy =
+        Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
       let acceptableDivisions = divisions.filter { division in
         division.residualEnergy
-          < (division.hasEdgesNearBurst ? maximumEnergies.near : maximumEnergies.distant)
+          < division.maximumResidualRatio * burstResidualEnergy + modelErrorEnergy
       }
       guard let best = acceptableDivisions.min(by: { $0.residualEnergy < $1.residualEnergy })
       else { continue }
@@ -117,9 +117,12 @@ struct StepSearch {
     let singleTones = singleIndices.map { index in
       DivisibleTones(
         indices: [index], first: tones[index], last: tones[index], minimumPartCount: 1,
-        hasEdgesNearBurst: true)
+        maximumResidualRatio: Self.maximumStepToBurstResidualRatio)
     }
-    let freeCandidates = candidates.filter { candidate in
+    let nearCandidates = candidates.filter { candidate in
+      candidate.hasStart(in: edgeRange) || candidate.hasEnd(in: edgeRange)
+    }
+    let freeCandidates = nearCandidates.filter { candidate in
       !tones.contains { $0.sharesWindow(with: candidate) }
     }
     let tonesWithCandidates = singleIndices.flatMap { index in
@@ -140,10 +143,13 @@ struct StepSearch {
         spans[second].lowerBound > spans[first].lowerBound
           && spans[second].upperBound > spans[first].upperBound
       }.map { second in
-        DivisibleTones(
+        let hasEdgesInRange =
+          edgeRange.contains(spans[first].upperBound)
+          && edgeRange.contains(spans[second].lowerBound)
+        return DivisibleTones(
           indices: [first, second], first: tones[first], last: tones[second], minimumPartCount: 2,
-          hasEdgesNearBurst: edgeRange.contains(spans[first].upperBound)
-            && edgeRange.contains(spans[second].lowerBound))
+          maximumResidualRatio: hasEdgesInRange
+            ? Self.maximumStepToBurstResidualRatio : Self.maximumWindowStepToBurstResidualRatio)
       }
     }
   }
@@ -168,7 +174,7 @@ struct StepSearch {
         pairs.append(
           DivisibleTones(
             indices: [index], first: tone, last: last, minimumPartCount: 2,
-            hasEdgesNearBurst: false))
+            maximumResidualRatio: Self.maximumWindowStepToBurstResidualRatio))
       }
       if edgeRange.contains(windowedSamples.upperBound),
         windowedSamples.upperBound < span.upperBound
@@ -180,31 +186,23 @@ struct StepSearch {
         pairs.append(
           DivisibleTones(
             indices: [index], first: first, last: tone, minimumPartCount: 2,
-            hasEdgesNearBurst: false))
+            maximumResidualRatio: Self.maximumWindowStepToBurstResidualRatio))
       }
       return pairs
     }
   }
 
-  /// Returns the maximum residual energies of a step that replaces bursts.
-  ///
-  /// The second energy is for a step to a tone without an edge near the bursts.
-  private func maximumStepResidualEnergies(
-    _ bursts: [FoundBurst], in range: Range<Int>, _ residual: [Float]
-  ) -> (near: Double, distant: Double) {
+  /// Returns the energy in a range that remains after bursts are subtracted from the residual.
+  private func residualEnergy(
+    subtracting bursts: [FoundBurst], in range: Range<Int>, _ residual: [Float]
+  ) -> Double {
     let burstResidual = PursuitResidual(
       Array(residual[range]), dictionary: dictionary,
       subtracting: bursts.map { $0.delayed(bySamples: -range.lowerBound) })
-    let residualEnergy = Statistics.energy(of: burstResidual.unpaddedSamples)
-    let modelErrorEnergy =
-      Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
-    return (
-      Self.maximumStepToBurstResidualRatio * residualEnergy + modelErrorEnergy,
-      Self.maximumDistantStepToBurstResidualRatio * residualEnergy + modelErrorEnergy
-    )
+    return Statistics.energy(of: burstResidual.unpaddedSamples)
   }
 
-  /// Returns the best division of a tone, or of two successive tones.
+  /// Returns the best division of a tone, of two successive tones, or of a tone and a candidate.
   ///
   /// The first part continues the windows of the first tone that end before a position, and the
   /// second part continues the windows of the last tone that start after it. A single tone may
@@ -236,11 +234,11 @@ struct StepSearch {
       guard partCount >= divisibleTones.minimumPartCount else { continue }
       var division = Division(
         replacedToneIndices: divisibleTones.indices, firstTone: firstPart, secondTone: secondPart,
-        residualEnergy: 0, hasEdgesNearBurst: divisibleTones.hasEdgesNearBurst)
+        residualEnergy: 0, maximumResidualRatio: divisibleTones.maximumResidualRatio)
       division.fitEdges(
         in: first.soundingSamples.lowerBound..<last.soundingSamples.upperBound,
         comparing: range, of: residualWithTones)
-      division.countRemovedSamples(of: tones, outside: range, in: residualWithTones)
+      division.addEnergyOfLostSamples(of: tones, outside: range, in: residualWithTones)
       if division.residualEnergy < bestToneDivision?.residualEnergy ?? .infinity {
         bestToneDivision = division
       }
@@ -259,9 +257,8 @@ private struct DivisibleTones {
   var last: TonePath
   /// The minimum number of parts of a division.
   var minimumPartCount: Int
-  /// A Boolean value that indicates whether the tones have edges near the burst or sound throughout
-  /// it.
-  var hasEdgesNearBurst: Bool
+  /// The maximum residual energy of a division, relative to that of the replaced bursts.
+  var maximumResidualRatio: Double
 }
 
 /// A step from one tone to the next, which replaces one or two tones.
@@ -273,9 +270,8 @@ private struct Division {
   /// The tone after the step, or nil if the step is the end of a tone.
   var secondTone: TonePath?
   var residualEnergy: Double
-  /// A Boolean value that indicates whether the replaced tones have edges near the burst or sound
-  /// throughout it.
-  var hasEdgesNearBurst: Bool
+  /// The maximum residual energy, relative to that of the replaced bursts.
+  var maximumResidualRatio: Double
 
   /// Moves the end of the first tone and the start of the second tone to the best positions.
   ///
@@ -321,25 +317,29 @@ private struct Division {
     Self.setSpan(of: &secondTone, from: bestBoundary.start, to: span.upperBound)
   }
 
-  /// Adds the energy of the tones' samples that both parts lack outside of a range to the residual.
+  /// Adds the energy of samples outside of a range that the replaced tones explain and neither part
+  /// covers.
   ///
-  /// Without a part, the division removes samples of the tones that may be far from the step.
+  /// A division with one part can lose samples far from the step.
   ///
   /// - Parameters:
   ///   - tones: The replaced tones.
   ///   - range: The range of samples whose residual is known.
   ///   - signal: The signal that contains the tones.
-  mutating func countRemovedSamples(
+  mutating func addEnergyOfLostSamples(
     of tones: [TonePath], outside range: Range<Int>, in signal: [Float]
   ) {
+    let keptRanges = [firstTone?.soundingSamples, range, secondTone?.soundingSamples]
+      .compactMap { $0 }.sorted { $0.lowerBound < $1.lowerBound }
     for tone in tones {
-      for position in tone.soundingSamples where !range.contains(position) {
-        let isKept =
-          firstTone?.soundingSamples.contains(position) ?? false
-          || secondTone?.soundingSamples.contains(position) ?? false
-        if !isKept {
+      let end = tone.soundingSamples.upperBound
+      var position = tone.soundingSamples.lowerBound
+      for keptRange in keptRanges + [end..<end] {
+        while position < min(keptRange.lowerBound, end) {
           residualEnergy += Self.removedEnergy(by: tone, at: position, in: signal)
+          position += 1
         }
+        position = max(position, keptRange.upperBound)
       }
     }
   }

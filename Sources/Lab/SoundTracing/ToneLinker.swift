@@ -4,7 +4,7 @@ internal import SignalAnalysis
 /// Links the tones of consecutive windows into paths.
 ///
 /// A tone continues in the next window if its frequency, its amplitude, and its phase agree. If
-/// several paths can continue with the same tone, the path with the most recent window does.
+/// several paths can continue with the same tone, the path with the most recent window continues.
 struct ToneLinker {
   let sampleRate: Double
   /// The interval between windows, in samples.

@@ -100,6 +100,8 @@ struct TonePath {
   }
 
   /// Returns true if both tones have a window of the same time and frequency.
+  ///
+  /// Paths share windows only as copies, so the frequencies are compared exactly.
   func sharesWindow(with other: TonePath) -> Bool {
     guard windowedSamples.overlaps(other.windowedSamples) else { return false }
     return windowNodes.contains { node in
