@@ -70,6 +70,7 @@ struct AutomaticGainSearch {
       \AutomaticGainControl.thresholdAmplitude, \.reductionExponent, \.attackSeconds,
       \.releaseSeconds,
     ]
+    // Each factor is used twice, because a change to one parameter moves the optimum of the others.
     for factor in [1.4, 1.4, 1.18, 1.18, 1.09] {
       for parameter in gainParameterPaths {
         for step in [factor, 1 / factor] {

@@ -48,9 +48,9 @@ package struct EventWaveform {
 
   func scaled(by factor: Double) -> EventWaveform {
     var scaledWaveform = self
-    // The coefficients are a linear function of the samples.
     scaledWaveform.samples = samples.map { $0 * Float(factor) }
     scaledWaveform.sampleEnergy = Vector.energy(scaledWaveform.samples)
+    // The coefficients are a linear function of the samples, so they scale with them.
     scaledWaveform.splineCoefficients = splineCoefficients.map { $0 * Float(factor) }
     return scaledWaveform
   }

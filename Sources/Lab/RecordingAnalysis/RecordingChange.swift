@@ -53,6 +53,11 @@ package struct RecordingChange {
   package var amountStandardError: Double {
     standardErrorsFromZero > 0 ? abs(signedAmount) / standardErrorsFromZero : 0
   }
+
+  /// Returns true if this is a level change of less than the given amount, in decibels.
+  func isLevelChange(below decibels: Double) -> Bool {
+    kind == .level && abs(signedAmount) < decibels
+  }
 }
 
 /// The minimum differences to report, regardless of the recording's quality.

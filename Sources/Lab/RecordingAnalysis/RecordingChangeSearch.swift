@@ -69,6 +69,7 @@ struct RecordingChangeSearch {
   /// Adds the best change to a model repeatedly, as long as the evidence increases enough.
   func addingChanges(to unchanged: RecordingModel) -> RecordingModel {
     var changedModel = unchanged
+    changedModel.residualDecibelsWithoutChanges = unchanged.residualDecibels
     let recordedExcerpt = predictor.whitenedExcerpt(of: changedModel)
     var correlations = predictor.correlations(
       of: changedModel, changes: [], recorded: recordedExcerpt)

@@ -51,7 +51,7 @@ struct RecordingModelFit {
   private static let maximumRefinementCount = 6
   /// The maximum misfit of a complete explanation: a residual of four times the noise power.
   private static let maximumExplainedMisfit = 0.3
-  /// The maximum misfit of a residual that consists only of noise: 5 % more than the noise power.
+  /// The maximum misfit of a residual that is only noise: 10 % more than the noise power.
   ///
   /// The misfit of a changed copy without a recording chain is at most 0.003. That of a compressor
   /// with the default settings of a browser's DynamicsCompressorNode is at least 0.04.
@@ -458,13 +458,12 @@ struct RecordingModelFit {
 
   /// The changes to report.
   ///
-  /// If more than noise remains, only changes that explain more than the residual are reported.
+  /// Level changes below `minimumReportedChange` are omitted. If the residual exceeds four times
+  /// the noise power, only changes that explain more than the residual are reported.
   var reportedChanges: [RecordingChange] {
     guard allowsEventComparison else { return [] }
     let minimumLevelDecibels = minimumReportedChange.decibels
-    let clearChanges = changes.filter {
-      $0.kind != .level || abs($0.signedAmount) >= minimumLevelDecibels
-    }
+    let clearChanges = changes.filter { !$0.isLevelChange(below: minimumLevelDecibels) }
     guard !explainsRecording else { return clearChanges }
     let excessEnergy = excessResidualEnergy(sigma: residual.noiseDeviation)
     return clearChanges.filter {
@@ -476,11 +475,11 @@ struct RecordingModelFit {
   /// The minimum level change and time shift to report if noise does not hide them.
   var minimumReportedChange: (decibels: Double, seconds: Double) {
     guard allowsEventComparison else { return RecordingThreshold.undetectableChange }
-    return (
-      residual.noiseMisfitDecades > Self.maximumMisfitOfNoise
-        ? RecordingThreshold.minimumLevelDecibelsWithGainControl
-        : RecordingThreshold.minimumLevelDecibels,
-      RecordingThreshold.minimumTimeSeconds
-    )
+    let isOnlyNoiseLeft = residual.noiseMisfitDecades <= Self.maximumMisfitOfNoise
+    let minimumLevelDecibels =
+      isOnlyNoiseLeft
+      ? RecordingThreshold.minimumLevelDecibels
+      : RecordingThreshold.minimumLevelDecibelsWithGainControl
+    return (minimumLevelDecibels, RecordingThreshold.minimumTimeSeconds)
   }
 }

@@ -158,8 +158,7 @@ package struct RecordingModelSelection {
 
   /// Returns the best model with one kind of response near a delay.
   private func modelWithChanges(_ kind: RecordingResponse.Kind, at delay: Int) -> RecordingModel {
-    var unchangedModel = RecordingDelaySearch(predictor: predictor).fittedModel(kind, near: delay)
-    unchangedModel.residualDecibelsWithoutChanges = unchangedModel.residualDecibels
+    let unchangedModel = RecordingDelaySearch(predictor: predictor).fittedModel(kind, near: delay)
     let changeSearch = RecordingChangeSearch(predictor: predictor)
     let changedModel = changeSearch.addingChanges(to: unchangedModel)
     // If most events moved by the same amount, correct the delay instead.

@@ -234,10 +234,10 @@ extension RecordingResult {
   )
   /// The minimum level change that counts as large, in decibels.
   private static let largeLevelChangeDecibels = 6.0
-  /// The maximum difference of residuals, in decibels, at which a gain control explains the
-  /// recording almost as well as the best model.
+  /// The maximum excess of the residual of the unchanged reference with a gain control over that of
+  /// the best model, in decibels.
   ///
-  /// The difference is that between the unchanged reference with a gain control and the best model.
+  /// Below it, a gain control may have caused the changes.
   private static let gainControlToleranceDecibels = 4.0
   /// The costs of assuming a response of the chain, and an additional automatic gain control.
   private static let chainAssumptionCosts = (response: 0.6, gain: 0.6)
@@ -285,8 +285,8 @@ extension RecordingResult {
       bestModel.residualDecibels < Self.residualLimitsDecibels.reliable
       && (hasOneSmallChange
         || isExact && changes.count < min(3, modelSelection.reference.waveforms.count))
-    // The error of an inverted gain control, or of a gain that no model inverted, looks like a
-    // level change, unless the residual is small.
+    // An inexactly inverted gain control looks like a level change. So does a gain that no model
+    // inverts. Both leave a large residual.
     let isGainInvertedExactly =
       bestModel.automaticGain != nil
       && bestModel.residualDecibels < Self.residualLimitsDecibels.invertedGain
@@ -304,7 +304,7 @@ extension RecordingResult {
     }
     reportedChanges =
       allowsEventComparison
-      ? changes.filter { $0.kind != .level || abs($0.signedAmount) >= minimumLevelDecibels } : []
+      ? changes.filter { !$0.isLevelChange(below: minimumLevelDecibels) } : []
     let detectableChange = RecordingModelSelection.minimumReportedChange
     let undetectableChange = RecordingThreshold.undetectableChange
     match.minimumDetectableDecibels =
