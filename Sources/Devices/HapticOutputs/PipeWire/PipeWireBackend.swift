@@ -187,8 +187,10 @@ public struct PipeWireBackend: OutputBackend {
 }
 
 extension OutputError {
-  /// Returns the error for a node without ports. The session manager creates the ports of a node
-  /// after the server has started, so the node may have ports later.
+  /// Returns the error for a node without ports.
+  ///
+  /// The error is temporary, because the session manager creates the ports of a node after the
+  /// server has started.
   ///
   /// - Parameters:
   ///   - output: The name of the output.
