@@ -8,7 +8,8 @@ extension RecordingChain {
   /// A resonance that does not ring is a high-pass. If its poles are far apart, it is one of first
   /// order.
   var summary: String {
-    (resonanceModel.map(Self.summary) ?? (hasRoomResponse ? "a room" : "a filter"))
+    guard hasResponse else { return "a compressor" }
+    return (resonanceModel.map(Self.summary) ?? (hasRoomResponse ? "a room" : "a filter"))
       + (hasAutomaticGain ? " and automatic gain control" : "")
   }
 

@@ -300,14 +300,15 @@ struct RecordingDifferences {
       return
     }
     // After a transducer or a room, the level and the polarity are those of the sensor.
-    let hasDirectPath = match.playbackAndRecordingChain == nil
-    if match.isInverted, hasDirectPath {
+    let chain = match.playbackAndRecordingChain
+    let hasResponse = chain?.hasResponse == true
+    if match.isInverted, !hasResponse {
       differenceList.addOverall(.polarity)
     }
     if abs(match.delaySeconds) > Self.minimumDelaySeconds {
       differenceList.addOverall(.time, amount: directionSign * match.delaySeconds)
     }
-    if abs(match.levelDecibels) >= Self.minimumLevelDecibels, hasDirectPath {
+    if abs(match.levelDecibels) >= Self.minimumLevelDecibels, chain == nil {
       differenceList.addOverall(.level, amount: directionSign * match.levelDecibels)
     }
     guard let tempoErrorPercent = match.tempoErrorPercent else { return }
@@ -317,8 +318,8 @@ struct RecordingDifferences {
       pair.reference.durationSeconds - (pair.reference.waveforms.map(\.eventSeconds).min() ?? 0)
     let endShiftSeconds = tempoPercent / 100 * eventSpanSeconds
     let minimumShiftSeconds =
-      match.playbackAndRecordingChain == nil
-      ? Self.minimumTempo.seconds : RecordingModelSelection.minimumReportedChange.seconds
+      hasResponse
+      ? RecordingModelSelection.minimumReportedChange.seconds : Self.minimumTempo.seconds
     guard abs(tempoPercent) > Self.minimumTempo.errors * tempoErrorPercent,
       abs(endShiftSeconds) >= minimumShiftSeconds
     else { return }

@@ -6,6 +6,8 @@ import SignalAnalysis
 /// 2. If every explanation needs many changes, the event with most of the energy may have changed,
 ///    so that the other events cannot determine the placement. Suppose a change of one event, and
 ///    explain the recording at the placement of the changed reference.
+/// 3. If the best explanation leaves more than noise, suppose a compressor, and explain the
+///    recording before the compressor (`CompressorSearch`).
 struct RecordingFitSearch {
   /// The best explanation so far, or nil if no placement is possible.
   private(set) var bestFit: RecordingModelFit?
@@ -37,6 +39,32 @@ struct RecordingFitSearch {
     {
       explainWithChangedEvents(in: alignment)
     }
+  }
+
+  /// Returns the best explanation of a recording, with or without a compressor.
+  ///
+  /// - Parameters:
+  ///   - pair: The reference and its recording.
+  ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
+  ///   - costLimit: The cost at which explanations are abandoned.
+  static func bestFit(
+    _ pair: RecordingPair, searchSeconds: Double, costLimit: Double
+  ) -> RecordingModelFit? {
+    let search = Self(pair, searchSeconds: searchSeconds, costLimit: costLimit)
+    guard let fit = search.bestFit, fit.containsReference, !fit.leavesOnlyNoise,
+      let compressor = CompressorSearch(fit: fit.fit).bestCompressor()
+    else { return search.bestFit }
+    let restoredSearch = Self(
+      pair.restored(from: compressor), searchSeconds: searchSeconds, costLimit: costLimit)
+    guard var restoredFit = restoredSearch.bestFit, restoredFit.containsReference else {
+      return fit
+    }
+    // Without the compressor, level changes are only approximations of its gain.
+    guard restoredFit.penaltyWithoutLevelChanges < fit.penaltyWithoutLevelChanges else {
+      return fit
+    }
+    restoredFit.attributeLevelChangesToCompressor()
+    return restoredFit
   }
 
   /// The maximum cost of an explanation that would be better than the best one so far.

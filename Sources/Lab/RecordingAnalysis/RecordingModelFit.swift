@@ -24,6 +24,8 @@ struct RecordingModelFit {
   ///
   /// Changes that explain less clearly, and changes of the reference's events, cost more.
   private(set) var totalChangeCost = 0.0
+  /// A Boolean value that indicates whether the recording was restored from a compressor.
+  private(set) var isRestoredFromCompressor = false
   /// The gain of each waveform, divided by its standard error.
   private(set) var gainsInStandardErrors: [Double] = []
   /// The standard error of each waveform's time, in seconds.
@@ -432,6 +434,22 @@ struct RecordingModelFit {
     }
   }
 
+  /// Marks the recording as restored from a compressor, and updates the outcome.
+  ///
+  /// Small level changes are attributed to errors of the restoration. With two events, the opposite
+  /// change of the other event is as likely, because the levels before the compressor are unknown.
+  mutating func attributeLevelChangesToCompressor() {
+    isRestoredFromCompressor = true
+    let minimumLevelDecibels = minimumReportedChange.decibels
+    changes.removeAll { $0.isLevelChange(below: minimumLevelDecibels) }
+    if originalReference.waveforms.count == 2 {
+      for index in changes.indices where [.missing, .level, .time].contains(changes[index].kind) {
+        changes[index].isAmbiguous = true
+      }
+    }
+    decideOutcome()
+  }
+
   // MARK: - Results
 
   /// The common time shift of most moved events, in seconds, or nil if their shifts differ.
@@ -453,8 +471,16 @@ struct RecordingModelFit {
   /// The penalty of the explanation: the cost of its changes plus its misfit.
   var explanationPenalty: Double { totalChangeCost + residual.noiseMisfitDecades }
 
+  /// The penalty of the explanation without the cost of its level changes.
+  var penaltyWithoutLevelChanges: Double {
+    explanationPenalty - Double(changes.count { $0.kind == .level })
+  }
+
   /// A Boolean value that indicates whether the residual is little more than noise.
   private var explainsRecording: Bool { residual.noiseMisfitDecades < Self.maximumExplainedMisfit }
+
+  /// A Boolean value that indicates whether the residual is only noise.
+  var leavesOnlyNoise: Bool { residual.noiseMisfitDecades <= Self.maximumMisfitOfNoise }
 
   /// The changes to report.
   ///
@@ -475,11 +501,14 @@ struct RecordingModelFit {
   /// The minimum level change and time shift to report if noise does not hide them.
   var minimumReportedChange: (decibels: Double, seconds: Double) {
     guard allowsEventComparison else { return RecordingThreshold.undetectableChange }
-    let isOnlyNoiseLeft = residual.noiseMisfitDecades <= Self.maximumMisfitOfNoise
-    let minimumLevelDecibels =
-      isOnlyNoiseLeft
-      ? RecordingThreshold.minimumLevelDecibels
-      : RecordingThreshold.minimumLevelDecibelsWithGainControl
+    let minimumLevelDecibels: Double
+    if isRestoredFromCompressor {
+      minimumLevelDecibels = RecordingModelSelection.minimumReportedChange.decibels
+    } else if leavesOnlyNoise {
+      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibels
+    } else {
+      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibelsWithGainControl
+    }
     return (minimumLevelDecibels, RecordingThreshold.minimumTimeSeconds)
   }
 }

@@ -25,7 +25,7 @@ package struct RecordingPair {
   package let referenceSource: ReferenceSource
   package let recording: Signal
   /// The recording, decimated to the sample rate of the reference.
-  let lowRateRecording: LowRateSignal
+  private(set) var lowRateRecording: LowRateSignal
   /// The restoration of clipped samples, or nil if the recording is not clipped.
   private let clippedSampleRestoration: ClippedSampleRestoration?
 
@@ -54,6 +54,16 @@ package struct RecordingPair {
       RecordingReference(pattern) ?? RecordingReference(lowRatePattern, noise: noisePower)
     guard !builtReference.waveforms.isEmpty else { return nil }
     self.reference = builtReference
+  }
+
+  /// Returns the pair with the recording before a compressor.
+  func restored(from compressor: SoftKneeCompressor) -> Self {
+    var restoredPair = self
+    let rate = lowRateRecording.decimatedRate
+    let undone = compressor.undone(in: lowRateRecording.samples.map(Double.init), rate: rate)
+    restoredPair.lowRateRecording = LowRateSignal(
+      of: undone.samples.map(Float.init), rate: rate, targetRate: rate)
+    return restoredPair
   }
 
   /// Returns the recording at about a target sample rate, with clipped samples restored.

@@ -117,8 +117,9 @@ package struct RecordingResult {
     else {
       return
     }
-    let fitSearch = RecordingFitSearch(pair, searchSeconds: searchSeconds, costLimit: costLimit)
-    guard let bestFit = fitSearch.bestFit, bestFit.commonGain > 0 else { return }
+    let optionalFit = RecordingFitSearch.bestFit(
+      pair, searchSeconds: searchSeconds, costLimit: costLimit)
+    guard let bestFit = optionalFit, bestFit.commonGain > 0 else { return }
     preservesPitch = bestFit.fittedPlacement.pitchPreservingStretch != 1
     match.detectableEventCount = bestFit.detectableWaveformIndices.count
     guard bestFit.containsReference else {
@@ -144,6 +145,7 @@ package struct RecordingResult {
       100 * (fittedPlacement.pitchPreservingStretch * (1 + fit.placement.tempoDeviation) - 1)
     match.tempoErrorPercent = fit.tempoStandardError < 0.01 ? 100 * fit.tempoStandardError : nil
     match.isInverted = fittedPlacement.polaritySign < 0
+    match.playbackAndRecordingChain = modelFit.isRestoredFromCompressor ? .compressor : nil
     match.levelDecibels = 20 * log10(modelFit.commonGain)
     match.mainsHertz = fittedPlacement.mainsHertz
     match.humHertz = fittedPlacement.fit.humHertz
@@ -331,7 +333,8 @@ extension RecordingResult {
 
 /// A model of the playback and recording chain.
 ///
-/// It consists of a resonance, a filter, or a room, and optionally an automatic gain control.
+/// It consists of a resonance, a filter, or a room, and optionally an automatic gain control, or
+/// only of a compressor.
 public struct RecordingChain: Equatable, Sendable {
   /// The resonance frequency and quality, or nil without a resonance.
   public let resonanceModel: TransducerModel?
@@ -342,17 +345,33 @@ public struct RecordingChain: Equatable, Sendable {
   /// A Boolean value that indicates whether the response is not a resonance.
   ///
   /// It may be the response of a room or a microphone, for example.
-  public var hasNonresonantResponse: Bool { resonanceModel == nil }
+  public var hasNonresonantResponse: Bool { hasResponse && resonanceModel == nil }
   /// A Boolean value that indicates whether the chain contains an automatic gain control.
   public let hasAutomaticGain: Bool
+  /// A Boolean value that indicates whether the chain changes the waveforms of the events.
+  ///
+  /// A compressor only changes their envelopes.
+  package let hasResponse: Bool
   /// A Boolean value that indicates whether the response is that of a room.
   package let hasRoomResponse: Bool
+
+  /// A compressor between the signal and the recording.
+  static let compressor = Self()
+
+  private init() {
+    resonanceModel = nil
+    matchesProfile = false
+    hasAutomaticGain = true
+    hasResponse = false
+    hasRoomResponse = false
+  }
 
   /// The maximum ratios of two resonance frequencies and two quality factors that count as equal.
   private static let maximumEqualityRatios = (hertz: 1.04, quality: 1.25)
 
   init(_ recordingModel: RecordingModel, profile: TransducerModel?) {
     hasAutomaticGain = recordingModel.automaticGain != nil
+    hasResponse = true
     hasRoomResponse = recordingModel.response.kind.isRoom
     guard case .resonance(let modes) = recordingModel.response.kind, let mode = modes.first else {
       resonanceModel = nil

@@ -408,6 +408,30 @@ struct RecordingChainTests {
     #expect(comparison.recordingMatch?.outcome == .found)
   }
 
+  @Test(
+    "The gain of a compressor is inverted, so that level changes of 4 dB are reported",
+    arguments: [0, 2, 4])
+  func levelChangeBehindCompressorIsReported(index: Int) throws {
+    var generator = LinearCongruentialGenerator(seed: 7)
+    var changed = Self.rhythm
+    let intensity = changed.events[index].parameters[.hapticIntensity] ?? 1
+    // The levels of the profile are squares of intensities.
+    changed.events[index].parameters[.hapticIntensity] = intensity * Float(pow(10, -4.0 / 40))
+    let samples = try take(changed).signal.mono.map(Double.init)
+    let comparison = Comparison(
+      try take(Self.rhythm),
+      Self.takeWithNoise(Self.withCompression(samples), using: &generator))
+    #expect(comparison.recordingMatch?.playbackAndRecordingChain?.hasAutomaticGain == true)
+    #expect(comparison.recordingMatch?.playbackAndRecordingChain?.hasNonresonantResponse == false)
+    #expect(
+      comparison.notes == ["B sounds as if recorded through a compressor; its effect was removed."])
+    let differences = reportedDifferences(comparison)
+    #expect(differences.map(\.kind) == [.level], "\(comparison.sentences)")
+    let seconds = changed.events[index].time
+    #expect(differences.contains { abs($0.timeRange.lowerBound - seconds) < 0.03 })
+    #expect(differences.contains { abs($0.amount + 4) < 1.5 })
+  }
+
   @Test("A level change of 4 dB is reported after an automatic gain was inverted exactly")
   func levelChangeBehindAutomaticGainIsReported() throws {
     var generator = LinearCongruentialGenerator(seed: 7)
