@@ -54,6 +54,17 @@ package struct RecordingChange {
     standardErrorsFromZero > 0 ? abs(signedAmount) / standardErrorsFromZero : 0
   }
 
+  /// A Boolean value that indicates whether the change is too small to be reported.
+  ///
+  /// The refinement of a change of time or frequency can lead to such a small change.
+  var isNegligible: Bool {
+    switch kind {
+    case .frequency: abs(signedAmount) < RecordingThreshold.minimumFrequencyPercent
+    case .time: abs(signedAmount) < RecordingThreshold.minimumTimeSeconds
+    default: false
+    }
+  }
+
   /// Returns true if this is a level change of less than the given amount, in decibels.
   func isLevelChange(below decibels: Double) -> Bool {
     kind == .level && abs(signedAmount) < decibels

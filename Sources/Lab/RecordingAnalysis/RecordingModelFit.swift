@@ -51,6 +51,10 @@ struct RecordingModelFit {
   /// A change with a lower score is attributed to the residual of the earlier change.
   private static let minimumScoreToImprovementRatio = 0.1
   private static let maximumRefinementCount = 6
+  /// The cost of assuming a compressor.
+  ///
+  /// It makes the program also try a chain without a compressor unless nothing has changed.
+  private static let compressorCost = 0.2
   /// The maximum misfit of a complete explanation: a residual of four times the noise power.
   private static let maximumExplainedMisfit = 0.3
   /// The maximum misfit of a residual that is only noise: 10 % more than the noise power.
@@ -300,10 +304,7 @@ struct RecordingModelFit {
     if changes.count <= Self.maximumSimplifiedChangeCount {
       while changes.count > 1, removeOneChange() {}
     }
-    for position in changes.indices.reversed()
-    where changes[position].kind == .frequency
-      && abs(changes[position].signedAmount) < RecordingThreshold.minimumFrequencyPercent
-    {
+    for position in changes.indices.reversed() where changes[position].isNegligible {
       removeChange(at: position, rounds: 2)
     }
     // If a changed event can have the common gain, it contributes to that gain.
@@ -418,6 +419,9 @@ struct RecordingModelFit {
     }
     if fittedPlacement.polaritySign < 0 {
       changeCost += 0.1
+    }
+    if isRestoredFromCompressor {
+      changeCost += Self.compressorCost
     }
     return changeCost
   }
