@@ -154,41 +154,29 @@ struct StepSearch {
     }
   }
 
-  /// Returns the pairs of a tone and a candidate whose windows end or start in a range.
+  /// Returns the pairs of a tone and a candidate whose windows start or end in a range.
   ///
-  /// The candidate may extend to the edge of the tone, which it replaces there.
+  /// A candidate that starts in the range follows the tone. A candidate that ends in the range
+  /// precedes the tone.
   private func candidatePairs(
     of index: Int, _ tone: TonePath, with candidates: [TonePath], near edgeRange: Range<Int>
   ) -> [DivisibleTones] {
-    let span = tone.soundingSamples
+    let toneSpan = tone.soundingSamples
     return candidates.flatMap { candidate in
-      var pairs: [DivisibleTones] = []
-      let windowedSamples = candidate.windowedSamples
-      if edgeRange.contains(windowedSamples.lowerBound),
-        windowedSamples.lowerBound > span.lowerBound
-      {
-        var last = candidate
-        let end = max(candidate.soundingSamples.upperBound, span.upperBound)
-        last.soundingSamples = (candidate.soundingSamples.lowerBound..<end).clamped(
-          to: candidate.waveformRange)
-        pairs.append(
-          DivisibleTones(
-            indices: [index], first: tone, last: last, minimumPartCount: 2,
-            maximumResidualRatio: Self.maximumWindowStepToBurstResidualRatio))
+      let start = candidate.windowedSamples.lowerBound
+      let end = candidate.windowedSamples.upperBound
+      var pairs: [(first: TonePath, last: TonePath)] = []
+      if edgeRange.contains(start), start > toneSpan.lowerBound {
+        pairs.append((first: tone, last: candidate))
       }
-      if edgeRange.contains(windowedSamples.upperBound),
-        windowedSamples.upperBound < span.upperBound
-      {
-        var first = candidate
-        let start = min(candidate.soundingSamples.lowerBound, span.lowerBound)
-        first.soundingSamples = (start..<candidate.soundingSamples.upperBound).clamped(
-          to: candidate.waveformRange)
-        pairs.append(
-          DivisibleTones(
-            indices: [index], first: first, last: tone, minimumPartCount: 2,
-            maximumResidualRatio: Self.maximumWindowStepToBurstResidualRatio))
+      if edgeRange.contains(end), end < toneSpan.upperBound {
+        pairs.append((first: candidate, last: tone))
       }
-      return pairs
+      return pairs.map { pair in
+        DivisibleTones(
+          indices: [index], first: pair.first, last: pair.last, minimumPartCount: 2,
+          maximumResidualRatio: Self.maximumWindowStepToBurstResidualRatio)
+      }
     }
   }
 
@@ -235,9 +223,7 @@ struct StepSearch {
       var division = Division(
         replacedToneIndices: divisibleTones.indices, firstTone: firstPart, secondTone: secondPart,
         residualEnergy: 0, maximumResidualRatio: divisibleTones.maximumResidualRatio)
-      division.fitEdges(
-        in: first.soundingSamples.lowerBound..<last.soundingSamples.upperBound,
-        comparing: range, of: residualWithTones)
+      division.fitEdges(in: divisibleTones.span, comparing: range, of: residualWithTones)
       division.addEnergyOfLostSamples(of: tones, outside: range, in: residualWithTones)
       if division.residualEnergy < bestToneDivision?.residualEnergy ?? .infinity {
         bestToneDivision = division
@@ -259,6 +245,16 @@ private struct DivisibleTones {
   var minimumPartCount: Int
   /// The maximum residual energy of a division, relative to that of the replaced bursts.
   var maximumResidualRatio: Double
+
+  /// The range of samples from the start of the earlier tone to the end of the later tone.
+  ///
+  /// A candidate may start or end within the tone that it divides. Its part then extends to the
+  /// edge of that tone.
+  var span: Range<Int> {
+    let start = min(first.soundingSamples.lowerBound, last.soundingSamples.lowerBound)
+    let end = max(first.soundingSamples.upperBound, last.soundingSamples.upperBound)
+    return start..<end
+  }
 }
 
 /// A step from one tone to the next, which replaces one or two tones.
@@ -278,7 +274,7 @@ private struct Division {
   /// They are found by cumulative sums of the removed energy.
   ///
   /// - Parameters:
-  ///   - span: The range from the start of the first tone to the end of the second tone.
+  ///   - span: The range from the start of the first part to the end of the second part.
   ///   - range: The range of samples in which the residual is minimized.
   ///   - signal: The signal that contains both tones.
   mutating func fitEdges(in span: Range<Int>, comparing range: Range<Int>, of signal: [Float]) {

@@ -38,6 +38,7 @@ struct ToneLinker {
     var activePaths: [Path] = []
     var finishedPaths: [Path] = []
     for window in windows {
+      let startSample = window.centerSample - window.halfLengthSamples
       var freeTones = window.tones
       var continued: [Path] = []
       // The paths with the most recent windows are continued first, and of these the loudest. A
@@ -63,10 +64,7 @@ struct ToneLinker {
               centerSample: window.centerSample, halfLengthSamples: window.halfLengthSamples,
               tone: freeTones.remove(at: best)))
           continued.append(path)
-        } else if window.centerSample - window.halfLengthSamples > lastNode(path).centerSample
-          + lastNode(path).halfLengthSamples,
-          gap > 3 * hopSampleCount
-        {
+        } else if startSample >= lastNode(path).samples.upperBound, gap > 3 * hopSampleCount {
           finishedPaths.append(path)
         } else {
           continued.append(path)

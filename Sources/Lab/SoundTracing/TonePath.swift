@@ -28,6 +28,11 @@ struct TonePath {
     var centerSample: Int
     var halfLengthSamples: Int
     var tone: WindowTone
+
+    /// The range of samples that the window covers.
+    var samples: Range<Int> {
+      centerSample - halfLengthSamples..<centerSample + halfLengthSamples + 1
+    }
   }
 
   /// The duration of the waveform beyond the first and after the last window, in seconds.
@@ -54,18 +59,12 @@ struct TonePath {
   ///   - timeScale: The factor by which durations are multiplied.
   init(_ nodes: [Node], rate: Double, sampleCount: Int, timeScale: Double) {
     self.windowNodes = nodes
-    let firstNode = nodes[0]
-    let lastNode = nodes[nodes.count - 1]
+    let windowedSamples = Self.windowedSamples(of: nodes)
     let continuationSamples = Int(Self.continuationSeconds * timeScale * rate)
-    let startSample = max(
-      0, firstNode.centerSample - firstNode.halfLengthSamples - continuationSamples)
-    let endSample = min(
-      sampleCount, lastNode.centerSample + lastNode.halfLengthSamples + continuationSamples + 1)
+    let startSample = max(0, windowedSamples.lowerBound - continuationSamples)
+    let endSample = min(sampleCount, windowedSamples.upperBound + continuationSamples)
     waveformStart = startSample
-    soundingSamples =
-      max(
-        startSample, firstNode.centerSample - firstNode.halfLengthSamples)..<min(
-        endSample, lastNode.centerSample + lastNode.halfLengthSamples + 1)
+    soundingSamples = windowedSamples.clamped(to: startSample..<endSample)
     coreSamples = Self.coreRange(of: soundingSamples)
     waveformPhases = Self.phases(of: nodes, in: startSample..<endSample, rate: rate)
     waveformLevels = Self.levels(of: nodes, in: startSample..<endSample)
@@ -82,11 +81,10 @@ struct TonePath {
   func phase(at position: Int) -> Double { waveformPhases[position - waveformStart] }
 
   /// The range of samples from the start of the first window to the end of the last window.
-  var windowedSamples: Range<Int> {
-    let firstNode = windowNodes[0]
-    let lastNode = windowNodes[windowNodes.count - 1]
-    return firstNode.centerSample
-      - firstNode.halfLengthSamples..<lastNode.centerSample + lastNode.halfLengthSamples + 1
+  var windowedSamples: Range<Int> { Self.windowedSamples(of: windowNodes) }
+
+  private static func windowedSamples(of nodes: [Node]) -> Range<Int> {
+    nodes[0].samples.lowerBound..<nodes[nodes.count - 1].samples.upperBound
   }
 
   /// Returns true if the tone or its windows start in a range of samples.
@@ -111,17 +109,17 @@ struct TonePath {
     }
   }
 
-  /// Returns the windows that end at most two samples after a position.
+  /// Returns the windows whose last sample is at most two samples after a position.
   func nodes(endingAt position: Int) -> [Node] {
     windowNodes.filter {
-      $0.centerSample + $0.halfLengthSamples <= position + Self.divisionToleranceSamples
+      $0.samples.upperBound - 1 <= position + Self.divisionToleranceSamples
     }
   }
 
-  /// Returns the windows that start at most two samples before a position.
+  /// Returns the windows whose first sample is at most two samples before a position.
   func nodes(startingAt position: Int) -> [Node] {
     windowNodes.filter {
-      $0.centerSample - $0.halfLengthSamples >= position - Self.divisionToleranceSamples
+      $0.samples.lowerBound >= position - Self.divisionToleranceSamples
     }
   }
 

@@ -265,8 +265,8 @@ struct ToneSelection {
 
   private func trimmed(_ tone: TonePath, sampleCount: Int) -> TonePath {
     let innerNodes = tone.windowNodes.filter {
-      $0.centerSample - $0.halfLengthSamples >= tone.soundingSamples.lowerBound - 1
-        && $0.centerSample + $0.halfLengthSamples <= tone.soundingSamples.upperBound + 1
+      $0.samples.lowerBound >= tone.soundingSamples.lowerBound - 1
+        && $0.samples.upperBound - 1 <= tone.soundingSamples.upperBound + 1
     }
     guard innerNodes.count >= 2, innerNodes.count < tone.windowNodes.count else { return tone }
     return tonePath(

@@ -155,27 +155,27 @@ final class PatternLoader: Sendable {
       throw CommandError(.invalidPattern, "standard input (-) contains commands; specify a file")
     }
     let inputPath = try pathWithinAllowedFolder(of: word)
-    switch FileSystem.entryKind(at: inputPath) {
-    case .folder:
-      throw CommandError(.invalidPattern, "\(word.inQuotes) is a folder; specify a single pattern")
-    case .other:
-      throw CommandError(.invalidPattern, "\(word.inQuotes) is not a regular file")
-    case .file:
-      guard FileSystem.byteCount(of: inputPath) ?? 0 <= Self.maximumFileByteCount else {
+    let wholeInput: PatternInput
+    do throws(PatternInput.SinglePatternError) {
+      wholeInput = try PatternInput.singlePattern(at: inputPath, named: word, formats: formats)
+    } catch {
+      switch error {
+      case .notRegularFile(let fileError):
+        throw CommandError(.invalidPattern, "\(word.inQuotes) \(fileError.reason)")
+      case .notFound(let fileError):
+        throw CommandError(.invalidPattern, fileError.description)
+      }
+    }
+    if case .file(let path) = wholeInput.origin {
+      guard FileSystem.byteCount(of: path) ?? 0 <= Self.maximumFileByteCount else {
         throw CommandError(
           .invalidPattern,
           "\(word.inQuotes) has more than \(Self.maximumFileByteCount >> 20) MiB; "
             + "divide the pattern"
         )
       }
-    case .missing:
-      break
     }
-    let (inputs, problems) = PatternInput.find([inputPath], formats: formats)
-    guard var patternInput = inputs.first else {
-      throw CommandError(
-        .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
-    }
+    guard var patternInput = wholeInput.parts.first else { return wholeInput }
     // If a file has several patterns, all of them play one after another.
     patternInput.filePart = nil
     return patternInput

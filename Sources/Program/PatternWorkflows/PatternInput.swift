@@ -134,12 +134,10 @@ public struct PatternInput: Equatable, Sendable {
     if argument == InputStream.standardInput {
       return [PatternInput(origin: .standardInput, outputStem: "pattern", formats: formats)]
     }
-    if argument.isEmpty { throw FileError("''", "is not a valid pattern name") }
     switch FileSystem.entryKind(at: argument) {
     case .file, .other:
       let stem = FileSystem.fileStem(of: argument)
-      return partInputs(
-        of: PatternInput(origin: .file(argument), outputStem: stem, formats: formats))
+      return PatternInput(origin: .file(argument), outputStem: stem, formats: formats).parts
     case .folder:
       let problemCount = problems.count
       let inputs = try folderInputs(in: argument, below: "", search, &problems)
@@ -159,9 +157,10 @@ public struct PatternInput: Equatable, Sendable {
   ///   - argument: The name, for which no file was found. It may have the extension of a format.
   ///   - formats: The formats that are recognized.
   /// - Throws: A `FileError` that suggests a similar name if no shipped pattern has this name.
-  package static func shippedPattern(
+  static func shippedPattern(
     named argument: String, formats: FormatRegistry
   ) throws(FileError) -> PatternInput {
+    if argument.isEmpty { throw FileError("''", "is not a valid pattern name") }
     if let reason = fileNameProblem(ofName: argument) { throw FileError(argument, reason) }
     let name = formats.stem(of: argument)
     guard ShippedPatterns.names.contains(name) else {
@@ -193,9 +192,9 @@ public struct PatternInput: Equatable, Sendable {
         }
       case .file where isNamedPattern:
         let outputStem = FileSystem.joinPath(stem, FileSystem.fileStem(of: name))
-        inputs += partInputs(
-          of: PatternInput(
-            origin: .file(path), outputStem: outputStem, isFromFolder: true, formats: formats))
+        let input = PatternInput(
+          origin: .file(path), outputStem: outputStem, isFromFolder: true, formats: formats)
+        inputs += input.parts
       case .file where search.includesSounds && TakeInput.isSound(path):
         let outputStem = FileSystem.joinPath(stem, FileSystem.fileStem(of: name))
         inputs.append(
@@ -210,19 +209,20 @@ public struct PatternInput: Equatable, Sendable {
     return inputs
   }
 
-  /// Returns an input for each pattern in a file that contains several patterns. The inputs are
-  /// named like files in a folder that has the name of the file. For any other file, returns only
-  /// the input itself.
-  private static func partInputs(of input: PatternInput) -> [PatternInput] {
-    guard case .file(let filePath) = input.origin,
-      input.formats.formats(forFileName: filePath).contains(where: { $0.openParts != nil }),
-      let file = try? input.readFile(), let format = try? input.formats.format(of: file),
-      let parts = try? format.openParts?(file).parts, 1...maximumPartCount ~= parts.count
-    else { return [input] }
+  /// The inputs for the patterns in a file that contains several patterns. The inputs are named
+  /// like files in a folder that has the name of the file. For any other file, the only element is
+  /// the input itself. The file is read at each call.
+  package var parts: [PatternInput] {
+    guard case .file(let filePath) = origin,
+      formats.formats(forFileName: filePath).contains(where: { $0.openParts != nil }),
+      let file = try? readFile(), let format = try? formats.format(of: file),
+      let fileParts = try? format.openParts?(file).parts,
+      1...Self.maximumPartCount ~= fileParts.count
+    else { return [self] }
     var uniqueNames = UniqueNames()
-    return parts.map { part in
-      let name = uniqueNames.addName(fileName(forPatternName: part.name))
-      var input = input
+    return fileParts.map { part in
+      let name = uniqueNames.addName(Self.fileName(forPatternName: part.name))
+      var input = self
       input.filePart = part
       input.isFromFolder = true
       input.outputStem = FileSystem.joinPath(input.outputStem, name)

@@ -96,21 +96,53 @@ struct RecordingChainTests {
     }
   }
 
-  /// Returns the sound after a compressor with the default settings of a browser's
-  /// DynamicsCompressorNode, for a peak of 0.6.
+  /// A compressor with the default settings of a browser's DynamicsCompressorNode.
   ///
-  /// The threshold is −24 dB, the knee 30 dB, the ratio 12, the attack time 3 ms, and the release
-  /// time 250 ms. The gain precedes the sound by 6 ms.
+  /// The values are those of `DynamicsCompressorOptions` (W3C, "Web Audio API").
+  private enum BrowserCompressor {
+    static let thresholdDecibels = -24.0
+    /// The range of levels above the threshold in which the compression increases.
+    static let kneeDecibels = 30.0
+    /// The change of the input level for each decibel of the output level, above the knee.
+    static let ratio = 12.0
+    static let attackSeconds = 0.003
+    static let releaseSeconds = 0.25
+    /// The time by which the gain precedes the sound, as in browsers.
+    static let lookAheadSeconds = 0.006
+
+    /// Returns the gain for a constant level, both in decibels.
+    ///
+    /// The knee is a parabola (D. Giannoulis, M. Massberg, J. D. Reiss, "Digital Dynamic Range
+    /// Compressor Design", Journal of the Audio Engineering Society 60, 2012), which starts at the
+    /// threshold.
+    static func staticGain(at level: Double) -> Double {
+      let excess = max(0, level - thresholdDecibels)
+      let compressed =
+        excess < kneeDecibels ? excess * excess / (2 * kneeDecibels) : excess - kneeDecibels / 2
+      return -(ratio - 1) / ratio * compressed
+    }
+
+    /// Returns the coefficient of the filter that smooths the gain during an attack or a release.
+    static func smoothingCoefficient(isAttack: Bool, rate: Double) -> Double {
+      1 - exp(-1 / ((isAttack ? attackSeconds : releaseSeconds) * rate))
+    }
+  }
+
+  /// Returns the sound after the compressor of a browser, for a peak of 0.6 at its input.
   private static func withCompression(_ signal: [Double]) -> [Double] {
+    let inputPeak = 0.6
+    // Silence would have a level of −∞ dB.
+    let minimumMagnitude = 1e-6
+    let sampleRateHertz = 48_000.0
+    let lookAheadSamples = Int(BrowserCompressor.lookAheadSeconds * sampleRateHertz)
     let peak = signal.reduce(0) { max($0, abs($1)) }
-    let lookAheadSamples = 288
     var gainDecibels = 0.0
     let gains = signal.map { value -> Double in
-      let excess = max(0, 20 * log10(max(0.6 * abs(value) / peak, 1e-6)) + 24)
-      let compressed = excess < 30 ? excess * excess / 60 : excess - 15
-      let target = -11.0 / 12 * compressed
-      let seconds = target < gainDecibels ? 0.003 : 0.25
-      gainDecibels += (1 - exp(-1 / (seconds * 48_000))) * (target - gainDecibels)
+      let magnitude = max(inputPeak * abs(value) / peak, minimumMagnitude)
+      let target = BrowserCompressor.staticGain(at: 20 * log10(magnitude))
+      let coefficient = BrowserCompressor.smoothingCoefficient(
+        isAttack: target < gainDecibels, rate: sampleRateHertz)
+      gainDecibels += coefficient * (target - gainDecibels)
       return pow(10, gainDecibels / 20)
     }
     return zip(signal, gains.dropFirst(lookAheadSamples)).map { $0 * $1 }

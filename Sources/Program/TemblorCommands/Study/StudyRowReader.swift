@@ -89,21 +89,10 @@ struct StudyRowReader {
     let patternPath =
       file.hasPrefix("/") ? file : FileSystem.joinPath(FileSystem.folderPath(of: path), file)
     do {
-      let input: PatternInput
-      switch FileSystem.entryKind(at: patternPath) {
-      case .missing:
-        input = try PatternInput.shippedPattern(named: file, formats: formats)
-      case .folder:
-        throw FileError(file, "is a folder; specify a single pattern")
-      case .other:
-        throw FileError(file, "is not a regular file")
-      case .file:
-        let (inputs, problems) = PatternInput.find([patternPath], formats: formats)
-        if let problem = problems.first { throw problem }
-        guard inputs.count == 1 else { throw FileError(file, "is not a single pattern") }
-        input = inputs[0]
-      }
-      return try LoadedPattern(input, options: readingOptions)
+      let input = try PatternInput.singlePattern(at: patternPath, named: file, formats: formats)
+      let parts = input.parts
+      guard parts.count == 1 else { throw FileError(file, "is not a single pattern") }
+      return try LoadedPattern(parts[0], options: readingOptions)
     } catch {
       reportError("file", ErrorReporting.messageText(error))
       return nil

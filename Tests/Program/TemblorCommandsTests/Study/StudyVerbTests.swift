@@ -374,6 +374,22 @@ struct StudyVerbTests {
         "\(table):2:1: error: column 'file': \(file): \(ExpectedMessage.unknownPattern)"))
   }
 
+  @Test("A file with several patterns is not a stimulus")
+  func fileWithSeveralPatterns() throws {
+    let envelope = #"[{"time": 0, "amplitude": 0.5}, {"time": 0.2, "amplitude": 0.5}]"#
+    let signals = #"{"continuous": {"envelopes": {"amplitude": \#(envelope)}}}"#
+    let clips = ["snow", "dirt"].map { name in
+      #"{"clipId": "\#(name)", "name": "\#(name)", "haptic": {"signals": \#(signals)}}"#
+    }
+    _ = try write("steps.hasp", #"{"clips": [\#(clips.joined(separator: ","))], "state": {}}"#)
+    let table = try write("t.csv", "id,file\na,steps.hasp\n")
+    let environment = ScriptedEnvironment([])
+    try study([table, "--simulate", "right"], on: environment)
+    #expect(
+      environment.recordedTerminal.error.replacing("\n  ", with: " ").hasPrefix(
+        "\(table):2:1: error: column 'file': steps.hasp: is not a single pattern"))
+  }
+
   @Test func aLevelThatCannotBeReachedIsNamed() throws {
     let table = try write("t.csv", "id,level\na,-3\nb,-20\n")
     let environment = ScriptedEnvironment([])
