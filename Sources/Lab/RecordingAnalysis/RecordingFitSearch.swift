@@ -56,13 +56,11 @@ struct RecordingFitSearch {
     else { return search.bestFit }
     let restoredSearch = Self(
       pair.restored(from: compressor), searchSeconds: searchSeconds, costLimit: costLimit)
-    guard var restoredFit = restoredSearch.bestFit, restoredFit.containsReference else {
-      return fit
-    }
     // Without the compressor, level changes are only approximations of its gain.
-    guard restoredFit.penaltyWithoutLevelChanges < fit.penaltyWithoutLevelChanges else {
-      return fit
-    }
+    guard var restoredFit = restoredSearch.bestFit, restoredFit.containsReference,
+      restoredFit.allowsEventComparison,
+      restoredFit.penaltyWithoutLevelChanges < fit.penaltyWithoutLevelChanges
+    else { return fit }
     restoredFit.attributeLevelChangesToCompressor()
     return restoredFit
   }

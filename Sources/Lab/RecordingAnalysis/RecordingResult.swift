@@ -79,7 +79,7 @@ package struct RecordingResult {
   var isUnchanged: Bool { match.outcome == .found && changes.isEmpty }
   /// A Boolean value that indicates whether at most two clear changes explain all but noise.
   package var hasOnlyCertainChanges: Bool {
-    isUnchanged
+    isUnchanged && allowsEventComparison
       || changes.count < 3 && explanationCost < 1.25 * Double(changes.count) + 0.1
         && !isTempoAtClockLimit
   }
