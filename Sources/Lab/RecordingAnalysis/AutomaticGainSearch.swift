@@ -1,58 +1,88 @@
 internal import CMath
 
-/// Finds the automatic gain control that explains the level changes of a recording.
+/// Finds the automatic gain control or the compressor that explains a recording's level changes.
 ///
 /// 1. Invert each gain control of a grid of thresholds, exponents, and time constants, and compute
 ///    the evidence of the model for the restored recording. The inversion changes the density of
 ///    the samples, so the logarithm of its Jacobian is subtracted.
 /// 2. Refine the parameters of the best gain control by coordinate descent.
+/// 3. Do the same for compressors (`CompressorSearch`). Select the more probable one.
 ///
-/// Level changes may be an effect of the gain control. The search runs without any change, and with
-/// the changes of other kinds.
+/// Level changes may be an effect of the gain. The search runs without any change, and with the
+/// changes of other kinds.
 struct AutomaticGainSearch {
   let predictor: RecordingPredictor
 
   private var observation: RecordingObservation { predictor.observation }
   private var sampleRate: Double { predictor.sampleRate }
 
-  /// Returns the automatic gain control that explains a recording's level changes, or nil.
+  /// A gain, and the log evidence of the recording without the gain.
+  private struct RatedGain {
+    var gain: LevelDependentGain
+    var logEvidence: Double
+  }
+
+  /// Returns the gain that explains a recording's level changes, or nil.
   ///
   /// The result is nil unless it makes the recording much more probable.
-  func bestGain(for model: RecordingModel) -> AutomaticGainControl? {
+  func bestGain(for model: RecordingModel) -> LevelDependentGain? {
     let otherChanges = model.changes.filter { $0.kind != .level }
     let alternativeChanges = otherChanges.isEmpty ? [[]] : [[], otherChanges]
     let gainCandidates = alternativeChanges.compactMap { bestGain(for: model, changes: $0) }
-    return gainCandidates.max { $0.evidence < $1.evidence }?.gain
+    return gainCandidates.max { $0.logEvidence < $1.logEvidence }?.gain
   }
 
-  /// Searches a grid of thresholds, exponents, and time constants, and refines the best gain.
-  ///
-  /// The gain control is refined by coordinate descent.
+  /// Returns the most probable gain for a model with changes.
   private func bestGain(
     for model: RecordingModel, changes: [RecordingModel.Change]
-  ) -> (gain: AutomaticGainControl, evidence: Double)? {
+  ) -> RatedGain? {
     let whitenedSignal = predictor.whitenedSignal(of: model, changes: changes)
     let regression = RecordingResponse.Regression(
       model.response, of: whitenedSignal, rate: sampleRate)
     let excerptPeak = observation.excerpt(at: model.delaySamples).reduce(0) { max($0, abs($1)) }
     let evidenceWithoutGain = regression.fit(predictor.whitenedExcerpt(of: model)).logEvidence
-    let minimumLogEvidence =
-      evidenceWithoutGain + RecordingModel.minimumLogEvidenceGain + 2 * predictor.logSampleCount
-    var bestGain: AutomaticGainControl?
-    var bestLogEvidence = -Double.infinity
-    // The inversion is causal, so the samples after the excerpt have no effect.
+    // Samples after the excerpt have no effect.
     let endSample =
       model.delaySamples - observation.leadSampleCount + observation.excerptSampleCount
-    let precedingSamples = Array(observation.samples.prefix(max(0, endSample)))
-    func adoptIfBetter(_ gain: AutomaticGainControl) {
-      let undone = gain.undone(in: precedingSamples, rate: sampleRate)
-      let excerpt = observation.excerpt(of: undone.samples, at: model.delaySamples)
+    let compressorSearch = CompressorSearch(
+      samples: Array(observation.samples.prefix(max(0, endSample))), sampleRate: sampleRate,
+      peakMagnitude: excerptPeak
+    ) { restored, gains in
+      let excerpt = observation.excerpt(of: restored, at: model.delaySamples)
       let fit = regression.fit(predictor.whitenedSamples(excerpt, by: model.whitenerTaps))
-      let evidence =
-        fit.logEvidence - predictor.logGainSum(of: undone.gains, at: model.delaySamples)
-      guard evidence > bestLogEvidence else { return }
-      bestGain = gain
-      bestLogEvidence = evidence
+      return fit.logEvidence - predictor.logGainSum(of: gains, at: model.delaySamples)
+    }
+    let gainControl = bestGainControl(for: compressorSearch)
+    var best = gainControl.map {
+      RatedGain(gain: .automaticGainControl($0.gainControl), logEvidence: $0.logEvidence)
+    }
+    // A compressor has two more parameters.
+    if let compressor = compressorSearch.bestCompressor(),
+      compressor.logEvidence - predictor.logSampleCount > best?.logEvidence ?? -.infinity
+    {
+      best = RatedGain(
+        gain: .compressor(compressor.compressor),
+        logEvidence: compressor.logEvidence - predictor.logSampleCount)
+    }
+    let minimumLogEvidence =
+      evidenceWithoutGain + RecordingModel.minimumLogEvidenceGain + 2 * predictor.logSampleCount
+    guard let best, best.logEvidence > minimumLogEvidence else { return nil }
+    return best
+  }
+
+  /// Searches a grid of thresholds, exponents, and time constants, and refines the best gain
+  /// control.
+  ///
+  /// - Parameter problem: The recording and its evidence.
+  private func bestGainControl(
+    for problem: CompressorSearch
+  ) -> (gainControl: AutomaticGainControl, logEvidence: Double)? {
+    var best: (gainControl: AutomaticGainControl, logEvidence: Double)?
+    func adoptIfBetter(_ gainControl: AutomaticGainControl) {
+      let undone = gainControl.undone(in: problem.samples, rate: sampleRate)
+      let logEvidence = problem.logEvidence(undone.samples, undone.gains)
+      guard logEvidence > best?.logEvidence ?? -.infinity else { return }
+      best = (gainControl, logEvidence)
     }
     for release in [0.15, 0.4, 1] {
       for attack in [0.003, 0.012, 0.05] {
@@ -60,27 +90,26 @@ struct AutomaticGainSearch {
           for threshold in [0.05, 0.12, 0.3, 0.6] {
             adoptIfBetter(
               AutomaticGainControl(
-                thresholdAmplitude: excerptPeak * threshold, reductionExponent: exponent,
-                attackSeconds: attack, releaseSeconds: release))
+                thresholdAmplitude: problem.peakMagnitude * threshold,
+                reductionExponent: exponent, attackSeconds: attack, releaseSeconds: release))
           }
         }
       }
     }
-    let gainParameterPaths = [
+    let parameterPaths = [
       \AutomaticGainControl.thresholdAmplitude, \.reductionExponent, \.attackSeconds,
       \.releaseSeconds,
     ]
     // Each factor is used twice, because a change to one parameter moves the optimum of the others.
     for factor in [1.4, 1.4, 1.18, 1.18, 1.09] {
-      for parameter in gainParameterPaths {
+      for parameter in parameterPaths {
         for step in [factor, 1 / factor] {
-          guard var gain = bestGain else { return nil }
-          gain[keyPath: parameter] *= step
-          adoptIfBetter(gain)
+          guard var gainControl = best?.gainControl else { return nil }
+          gainControl[keyPath: parameter] *= step
+          adoptIfBetter(gainControl)
         }
       }
     }
-    guard let bestGain, bestLogEvidence > minimumLogEvidence else { return nil }
-    return (bestGain, bestLogEvidence)
+    return best
   }
 }

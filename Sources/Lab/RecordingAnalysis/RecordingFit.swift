@@ -244,6 +244,16 @@ struct RecordingFit {
       whitenedRecordingEnergy: recordingEnergy)
   }
 
+  /// Returns the log likelihood of another excerpt at the same placement.
+  ///
+  /// Each group of waveforms has its own gain, and the power of the noise is unknown.
+  func logLikelihood(of excerpt: [Float]) -> Double {
+    var excerptFit = self
+    excerptFit.recordingExcerpt = excerpt
+    let residual = excerptFit.solve().whitenedResidual
+    return -0.5 * Double(residual.count) * log(max(1e-30, Vector.energy(residual)))
+  }
+
   /// Returns the normal equations of the least-squares problem.
   ///
   /// Waveforms that don't overlap are orthogonal, so the rows of the matrix begin at the first

@@ -1,3 +1,4 @@
+internal import CMath
 import SignalAnalysis
 
 /// The search for the best explanation of a recording by the reference's own samples.
@@ -21,6 +22,10 @@ struct RecordingFitSearch {
   ///
   /// At a higher cost, hypotheses of changed events are tried.
   private static let maximumCostWithoutChangedEvents = 1.3
+  /// The minimum gain in log likelihood of an accepted compressor.
+  ///
+  /// The parameters of a compressor cost about 30 in the Bayesian information criterion.
+  private static let minimumCompressorLogLikelihoodGain = 60.0
 
   /// Searches for the best explanation of a recording.
   ///
@@ -52,7 +57,7 @@ struct RecordingFitSearch {
   ) -> RecordingModelFit? {
     let search = Self(pair, searchSeconds: searchSeconds, costLimit: costLimit)
     guard let fit = search.bestFit, fit.containsReference, !fit.leavesOnlyNoise,
-      let compressor = CompressorSearch(fit: fit.fit).bestCompressor()
+      let compressor = compressor(explaining: fit.fit)
     else { return search.bestFit }
     let restoredSearch = Self(
       pair.restored(from: compressor), searchSeconds: searchSeconds, costLimit: costLimit)
@@ -63,6 +68,27 @@ struct RecordingFitSearch {
     else { return fit }
     restoredFit.attributeLevelChangesToCompressor()
     return restoredFit
+  }
+
+  /// Returns the compressor that makes the recording of a fit much more probable, or nil.
+  ///
+  /// A compressor changes the levels of events, but also their envelopes. Only the envelopes
+  /// determine it here, because each event has its own gain in the fit of the restored recording.
+  /// Levels can thus be compared afterwards.
+  private static func compressor(explaining fit: RecordingFit) -> SoftKneeCompressor? {
+    let excerpt = fit.recordingExcerpt.map(Double.init)
+    let search = CompressorSearch(
+      samples: excerpt, sampleRate: fit.reference.sampleRate,
+      peakMagnitude: excerpt.reduce(0) { max($0, abs($1)) }
+    ) { restored, gains in
+      fit.logLikelihood(of: restored.map(Float.init)) - gains.reduce(0) { $0 + log($1) }
+    }
+    let minimumLogLikelihood =
+      fit.logLikelihood(of: fit.recordingExcerpt) + minimumCompressorLogLikelihoodGain
+    guard let best = search.bestCompressor(), best.logEvidence > minimumLogLikelihood else {
+      return nil
+    }
+    return best.compressor
   }
 
   /// The maximum cost of an explanation that would be better than the best one so far.

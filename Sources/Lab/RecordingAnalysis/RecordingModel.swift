@@ -39,8 +39,8 @@ struct RecordingModel {
   /// The energy of the whitened excerpt of the recording.
   var excerptEnergy = 0.0
   var changes: [Change] = []
-  /// The automatic gain control to invert before the fit, or nil for a constant gain.
-  var automaticGain: AutomaticGainControl?
+  /// The gain to invert before the fit, or nil for a constant gain.
+  var automaticGain: LevelDependentGain?
   /// The residual before any change was added, in decibels relative to the recording.
   var residualDecibelsWithoutChanges = Double.infinity
 

@@ -1,0 +1,13 @@
+/// A gain that depends on the level of the sound.
+enum LevelDependentGain: Equatable, Sendable {
+  case automaticGainControl(AutomaticGainControl)
+  case compressor(SoftKneeCompressor)
+
+  /// Returns the signal before the gain, and the gain at each sample.
+  func undone(in recording: [Double], rate: Double) -> (samples: [Double], gains: [Double]) {
+    switch self {
+    case .automaticGainControl(let gainControl): gainControl.undone(in: recording, rate: rate)
+    case .compressor(let compressor): compressor.undone(in: recording, rate: rate)
+    }
+  }
+}
