@@ -10,7 +10,7 @@ struct LayeredFit {
   let sampleRate: Double
 
   /// The interval between the knots of a tone, in seconds.
-  private static let knotIntervalSeconds = 0.04
+  static let knotIntervalSeconds = 0.04
   /// The regularization toward the current values, relative to the normal matrix's diagonal.
   private static let relativeRegularization = 1e-3
 

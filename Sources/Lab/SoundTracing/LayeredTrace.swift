@@ -15,7 +15,8 @@ internal import SignalAnalysis
 /// 3. The tones that remove the most energy are selected, and their edges are fitted
 ///    (`ToneSelection`).
 /// 4. Bursts are searched in the residual (`BurstSearch`). Those that a step from one tone to the
-///    next explains are dropped (`StepSearch`).
+///    next explains are dropped (`StepSearch`), and those that other gains of the tones explain
+///    (`ToneGainSearch`).
 /// 5. All tones and bursts are fitted jointly (`LayeredFit`).
 /// 6. The steps are repeated without the bursts, so that windows around bursts consist of tones.
 ///    The pass with the smallest residual is selected. Each burst has a penalty, because a later
@@ -148,6 +149,10 @@ struct LayeredTrace {
       signalSamples: samples, candidates: candidates)
     stepSearch.replaceSteps(among: &bursts, in: &selection)
     selection.selectedTones.removeAll { $0.soundingSamples.count <= 8 }
+    let gainSearch = ToneGainSearch(
+      dictionary: dictionary, sampleRate: dictionary.sampleRate,
+      durationFactor: dictionary.analysisDurationFactor, signalSamples: samples)
+    gainSearch.replaceGainChanges(among: &bursts, in: &selection.selectedTones)
     layeredFit.refine(&selection.selectedTones, &bursts, in: samples)
     let refinedToneSamples = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples

@@ -23,15 +23,15 @@ struct StepSearch {
   let candidates: [TonePath]
 
   /// The maximum residual energy of a step, relative to that of the replaced bursts.
-  private static let maximumStepToBurstResidualRatio = 1.3
+  static let maximumStepToBurstResidualRatio = 1.3
   /// The maximum ratio for a step to a tone of which only the windows start or end near the burst.
   private static let maximumWindowStepToBurstResidualRatio = 0.2
   /// The residual energy of even a correct model, relative to the energy of the signal.
-  private static let modelErrorEnergyFraction = 0.004
+  static let modelErrorEnergyFraction = 0.004
   /// The maximum time between bursts that belong to the same step, in seconds.
-  private static let stepGroupSeconds = 0.04
+  static let stepGroupSeconds = 0.04
   /// The duration of the compared signal on each side of a burst, in seconds.
-  private static let comparisonMarginSeconds = 0.06
+  static let comparisonMarginSeconds = 0.06
   /// The maximum time between a burst and the edge of a tone that may replace it, in seconds.
   private static let maximumEdgeDistanceSeconds = 0.03
   /// The number of samples before and after a burst in which a tone may be divided.

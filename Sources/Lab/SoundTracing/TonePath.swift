@@ -38,7 +38,7 @@ struct TonePath {
   /// The duration of the waveform beyond the first and after the last window, in seconds.
   ///
   /// There, the waveform continues with constant frequency and amplitude.
-  private static let continuationSeconds = 0.12
+  static let continuationSeconds = 0.12
   /// The margin between the ends of the windows and `coreSamples`, in samples.
   private static let coreMarginSamples = 3
   /// The number of samples by which a window may extend beyond the position of a division.
@@ -158,6 +158,34 @@ struct TonePath {
       waveformPhases[index] += gains[position].angle
       waveform[index] = Float(waveformLevels[index] * cos(waveformPhases[index]))
     }
+  }
+
+  // MARK: - Continuation
+
+  /// Continues the waveform at both ends with constant frequency and amplitude.
+  ///
+  /// The range in which the tone sounds does not change.
+  ///
+  /// - Parameter continuedRange: The range of samples that the waveform covers afterward, at least.
+  mutating func continueWaveform(to continuedRange: Range<Int>) {
+    let range = waveformRange
+    guard range.count >= 2 else { return }
+    let endIndex = range.count - 1
+    let startSlope = waveformPhases[1] - waveformPhases[0]
+    let endSlope = waveformPhases[endIndex] - waveformPhases[endIndex - 1]
+    let addedStartCount = max(0, range.lowerBound - continuedRange.lowerBound)
+    let addedEndCount = max(0, continuedRange.upperBound - range.upperBound)
+    let startOffsets = stride(from: addedStartCount, to: 0, by: -1)
+    let precedingPhases = startOffsets.map { waveformPhases[0] - startSlope * Double($0) }
+    let followingPhases = (0..<addedEndCount).map {
+      waveformPhases[endIndex] + endSlope * Double($0 + 1)
+    }
+    let precedingLevels = [Double](repeating: waveformLevels[0], count: addedStartCount)
+    let followingLevels = [Double](repeating: waveformLevels[endIndex], count: addedEndCount)
+    waveformStart -= addedStartCount
+    waveformPhases = precedingPhases + waveformPhases + followingPhases
+    waveformLevels = precedingLevels + waveformLevels + followingLevels
+    waveform = zip(waveformLevels, waveformPhases).map { Float($0 * cos($1)) }
   }
 
   // MARK: - Interpolation

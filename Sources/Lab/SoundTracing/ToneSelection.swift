@@ -127,7 +127,7 @@ struct ToneSelection {
       var isMoved = false
       for index in selectedTones.indices {
         selectedTones[index].add(to: &toneResidual, times: 1)
-        let span = bestEdges(of: selectedTones[index], in: toneResidual)
+        let span = continuedEdges(of: &selectedTones[index], in: toneResidual)
         isMoved = isMoved || span != selectedTones[index].soundingSamples
         selectedTones[index].soundingSamples = span
         selectedTones[index].add(to: &toneResidual, times: -1)
@@ -218,6 +218,43 @@ struct ToneSelection {
       }
     }
     return bestEdge.energy > currentEdgeEnergy * 1.001 ? bestEdge.edge : nil
+  }
+
+  /// Returns the best start and end of a tone, and continues its waveform as far as it sounds.
+  ///
+  /// An edge at the end of the waveform may be outside of it. The waveform is continued if the
+  /// continuation removes most of its own energy from the residual.
+  private func continuedEdges(of tone: inout TonePath, in residual: [Float]) -> Range<Int> {
+    var span = bestEdges(of: tone, in: residual)
+    while true {
+      let waveformRange = tone.waveformRange
+      let addedCount = Int(TonePath.continuationSeconds * durationFactor * sampleRate)
+      let isStartOpen = span.lowerBound == waveformRange.lowerBound
+      let isEndOpen = span.upperBound == waveformRange.upperBound
+      let start = waveformRange.lowerBound - (isStartOpen ? addedCount : 0)
+      let end = waveformRange.upperBound + (isEndOpen ? addedCount : 0)
+      let continuedRange = (start..<end).clamped(to: residual.indices)
+      guard continuedRange != waveformRange else { return span }
+      var continuedTone = tone
+      continuedTone.continueWaveform(to: continuedRange)
+      let continuedSpan = bestEdges(of: continuedTone, in: residual)
+      let addedRanges = [
+        min(continuedSpan.lowerBound, span.lowerBound)..<span.lowerBound,
+        span.upperBound..<max(continuedSpan.upperBound, span.upperBound),
+      ]
+      var energy = 0.0
+      var removedEnergy = 0.0
+      for position in addedRanges.joined() {
+        let sample = continuedTone.waveform[position - continuedTone.waveformStart]
+        energy += Double(sample) * Double(sample)
+        removedEnergy += Self.removedEnergy(residual[position], sample)
+      }
+      guard energy > 0, removedEnergy >= Self.minimumRemovedEnergyFraction * energy else {
+        return span
+      }
+      tone = continuedTone
+      span = continuedSpan
+    }
   }
 
   private func bestEdges(of tone: TonePath, in residual: [Float]) -> Range<Int> {

@@ -1,0 +1,117 @@
+internal import SignalAnalysis
+
+/// A search that replaces bursts by changes of the tones' gains.
+///
+/// A tone that is continued beyond its windows may have an inexact phase or level there, so that
+/// bursts explain the difference. For each group of bursts, the tones are fitted again near the
+/// group, with the bursts and without them. The bursts are dropped if the residual without them is
+/// not much larger.
+///
+/// The gain of a tone is linear between knots. It can follow a burst that is longer than half of
+/// the interval between two knots, so the search keeps such bursts.
+struct ToneGainSearch {
+  let dictionary: AtomDictionary
+  let sampleRate: Double
+  let durationFactor: Double
+  /// The samples of the signal that contains tones and bursts.
+  let signalSamples: [Float]
+
+  /// Drops bursts that tones with other gains explain, and refines these tones.
+  ///
+  /// - Parameters:
+  ///   - bursts: The bursts; those that gains explain are removed.
+  ///   - tones: The tones; all are fitted again if bursts are removed.
+  func replaceGainChanges(among bursts: inout [FoundBurst], in tones: inout [TonePath]) {
+    let layeredFit = LayeredFit(dictionary: dictionary, sampleRate: sampleRate)
+    for burst in bursts.sorted(by: { $0.explainedEnergy > $1.explainedEnergy }) {
+      guard bursts.contains(where: { $0.startSample == burst.startSample }) else { continue }
+      let groupLength = StepSearch.stepGroupSeconds * durationFactor * sampleRate
+      let isInGroup = { (other: FoundBurst) in
+        Double(abs(other.startSample - burst.startSample)) < groupLength
+      }
+      let group = bursts.filter(isInGroup)
+      guard group.allSatisfy(isTooShortForGains) else { continue }
+      var otherBursts = bursts.filter { !isInGroup($0) }
+      let range = comparedRange(around: burst)
+      guard
+        let maximumEnergy = maximumResidualEnergy(
+          replacing: group, besides: otherBursts, tones, in: range)
+      else { continue }
+      // The local fit ignores the tones outside of the range, so the fit of all tones is compared
+      // as well.
+      var refinedTones = tones
+      layeredFit.refine(&refinedTones, &otherBursts, in: signalSamples)
+      let energy = residualEnergy(of: refinedTones, otherBursts, in: range, of: signalSamples)
+      guard energy < maximumEnergy else { continue }
+      tones = refinedTones
+      bursts = otherBursts
+    }
+  }
+
+  /// Returns true if a burst is so short that no gain of a tone follows it.
+  private func isTooShortForGains(_ burst: FoundBurst) -> Bool {
+    let burstSeconds = Double(dictionary.atoms[burst.atomIndex].sampleCount) / sampleRate
+    return 2 * burstSeconds <= LayeredFit.knotIntervalSeconds
+  }
+
+  /// Returns the range in which residuals with and without a burst are compared.
+  private func comparedRange(around burst: FoundBurst) -> Range<Int> {
+    let margin = Int(StepSearch.comparisonMarginSeconds * durationFactor * sampleRate)
+    let endSample = burst.startSample + dictionary.atoms[burst.atomIndex].sampleCount
+    return (burst.startSample - margin..<endSample + margin).clamped(to: signalSamples.indices)
+  }
+
+  /// Returns the maximum residual energy with which tones replace a group of bursts.
+  ///
+  /// Returns nil if the tones near the group do not explain the signal without the bursts.
+  private func maximumResidualEnergy(
+    replacing group: [FoundBurst], besides otherBursts: [FoundBurst], _ tones: [TonePath],
+    in range: Range<Int>
+  ) -> Double? {
+    let localTones = tones.filter { $0.soundingSamples.overlaps(range) }.map { tone in
+      var localTone = tone
+      localTone.soundingSamples = tone.soundingSamples.clamped(to: range)
+      return localTone
+    }
+    guard !localTones.isEmpty else { return nil }
+    let signal = PursuitResidual(signalSamples, dictionary: dictionary, subtracting: otherBursts)
+      .unpaddedSamples
+    let modelErrorEnergy =
+      StepSearch.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
+
+    func maximumEnergy(withBursts energy: Double) -> Double {
+      StepSearch.maximumStepToBurstResidualRatio * energy + modelErrorEnergy
+    }
+
+    let energyWithoutBursts = fittedResidualEnergy(localTones, [], in: range, of: signal)
+    // The fit with the bursts is slower, and its residual is hardly larger than before the fit.
+    let currentEnergy = residualEnergy(of: tones, group, in: range, of: signal)
+    guard energyWithoutBursts < maximumEnergy(withBursts: currentEnergy) else { return nil }
+    let energyWithBursts = fittedResidualEnergy(localTones, group, in: range, of: signal)
+    let maximumEnergy = maximumEnergy(withBursts: energyWithBursts)
+    return energyWithoutBursts < maximumEnergy ? maximumEnergy : nil
+  }
+
+  /// Returns the energy in a range that remains after tones and bursts are fitted to a signal.
+  private func fittedResidualEnergy(
+    _ tones: [TonePath], _ bursts: [FoundBurst], in range: Range<Int>, of signal: [Float]
+  ) -> Double {
+    var fittedTones = tones
+    var fittedBursts = bursts
+    LayeredFit(dictionary: dictionary, sampleRate: sampleRate)
+      .refine(&fittedTones, &fittedBursts, in: signal)
+    return residualEnergy(of: fittedTones, fittedBursts, in: range, of: signal)
+  }
+
+  /// Returns the energy in a range that tones and bursts do not explain.
+  private func residualEnergy(
+    of tones: [TonePath], _ bursts: [FoundBurst], in range: Range<Int>, of signal: [Float]
+  ) -> Double {
+    var residual = PursuitResidual(signal, dictionary: dictionary, subtracting: bursts)
+      .unpaddedSamples
+    for tone in tones {
+      tone.add(to: &residual, times: -1)
+    }
+    return Statistics.energy(of: residual[range])
+  }
+}
