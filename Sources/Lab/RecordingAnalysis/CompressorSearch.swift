@@ -2,9 +2,9 @@ internal import CMath
 
 /// Finds the compressor that makes a recording most probable.
 ///
-/// 1. Undo each compressor of a coarse grid, and compute the log evidence of the restored recording.
-///    The inversion changes the density of the samples, so the logarithm of its Jacobian is
-///    subtracted.
+/// 1. Undo each compressor of a coarse grid, and compute the log evidence of the restored
+///    recording. The inversion changes the density of the samples, so the logarithm of its Jacobian
+///    is subtracted.
 /// 2. Refine the parameters of the best compressor by coordinate descent.
 struct CompressorSearch {
   /// The samples of the recording.
