@@ -14,9 +14,9 @@ internal import SignalAnalysis
 ///    (`TonePath`).
 /// 3. The tones that remove the most energy are selected, and their edges are fitted
 ///    (`ToneSelection`).
-/// 4. Bursts are searched in the residual (`BurstSearch`). Those that a step from one tone to the
-///    next explains are dropped (`StepSearch`), and those that other gains of the tones explain
-///    (`ToneGainSearch`).
+/// 4. Bursts are searched in the residual (`BurstSearch`). `StepSearch` drops bursts that a step
+///    from one tone to the next explains. `ToneGainSearch` drops bursts that different gains of the
+///    tones explain.
 /// 5. All tones and bursts are fitted jointly (`LayeredFit`).
 /// 6. The steps are repeated without the bursts, so that windows around bursts consist of tones.
 ///    The pass with the smallest residual is selected. Each burst has a penalty, because a later

@@ -1,6 +1,6 @@
 internal import SignalAnalysis
 
-/// A search that replaces bursts by changes of the tones' gains.
+/// A search that replaces bursts with changes of the tones' gains.
 ///
 /// A tone that is continued beyond its windows may have an inexact phase or level there, so that
 /// bursts explain the difference. For each group of bursts, the tones are fitted again near the
@@ -19,8 +19,8 @@ struct ToneGainSearch {
   /// Drops bursts that tones with other gains explain, and refines these tones.
   ///
   /// - Parameters:
-  ///   - bursts: The bursts; those that gains explain are removed.
-  ///   - tones: The tones; all are fitted again if bursts are removed.
+  ///   - bursts: The bursts. Bursts that the gains of tones explain are removed.
+  ///   - tones: The tones. All tones are refined if bursts are removed.
   func replaceGainChanges(among bursts: inout [FoundBurst], in tones: inout [TonePath]) {
     let layeredFit = LayeredFit(dictionary: dictionary, sampleRate: sampleRate)
     for burst in bursts.sorted(by: { $0.explainedEnergy > $1.explainedEnergy }) {

@@ -127,7 +127,7 @@ struct ToneSelection {
       var isMoved = false
       for index in selectedTones.indices {
         selectedTones[index].add(to: &toneResidual, times: 1)
-        let span = continuedEdges(of: &selectedTones[index], in: toneResidual)
+        let span = continueToEdges(&selectedTones[index], in: toneResidual)
         isMoved = isMoved || span != selectedTones[index].soundingSamples
         selectedTones[index].soundingSamples = span
         selectedTones[index].add(to: &toneResidual, times: -1)
@@ -220,11 +220,11 @@ struct ToneSelection {
     return bestEdge.energy > currentEdgeEnergy * 1.001 ? bestEdge.edge : nil
   }
 
-  /// Returns the best start and end of a tone, and continues its waveform as far as it sounds.
+  /// Continues the waveform of a tone as far as the tone sounds. Returns its best start and end.
   ///
-  /// An edge at the end of the waveform may be outside of it. The waveform is continued if the
-  /// continuation removes most of its own energy from the residual.
-  private func continuedEdges(of tone: inout TonePath, in residual: [Float]) -> Range<Int> {
+  /// If an edge coincides with an end of the waveform, the tone may sound beyond that end. The
+  /// waveform is continued if the continuation removes most of its own energy from the residual.
+  private func continueToEdges(_ tone: inout TonePath, in residual: [Float]) -> Range<Int> {
     var span = bestEdges(of: tone, in: residual)
     while true {
       let waveformRange = tone.waveformRange
