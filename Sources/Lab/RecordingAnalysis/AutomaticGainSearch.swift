@@ -3,8 +3,7 @@ internal import CMath
 /// Finds the automatic gain control or the compressor that explains a recording's level changes.
 ///
 /// 1. Invert each gain control of a grid of thresholds, exponents, and time constants, and compute
-///    the evidence of the model for the restored recording. The inversion changes the density of
-///    the samples, so the logarithm of its Jacobian is subtracted.
+///    the evidence of the model for the restored recording.
 /// 2. Refine the parameters of the best gain control by coordinate descent.
 /// 3. Do the same for compressors (`CompressorSearch`). Select the more probable one.
 ///
@@ -16,7 +15,12 @@ struct AutomaticGainSearch {
   private var observation: RecordingObservation { predictor.observation }
   private var sampleRate: Double { predictor.sampleRate }
 
-  /// A gain, and the log evidence of the recording without the gain.
+  /// The time before the excerpt that determines the gain in the excerpt, in seconds.
+  private static let precedingSeconds = 2.0
+
+  /// A gain, and the log evidence of the recording under this gain.
+  ///
+  /// The evidence includes the cost of the parameters.
   private struct RatedGain {
     var gain: LevelDependentGain
     var logEvidence: Double
@@ -41,41 +45,41 @@ struct AutomaticGainSearch {
       model.response, of: whitenedSignal, rate: sampleRate)
     let excerptPeak = observation.excerpt(at: model.delaySamples).reduce(0) { max($0, abs($1)) }
     let evidenceWithoutGain = regression.fit(predictor.whitenedExcerpt(of: model)).logEvidence
-    // Samples after the excerpt have no effect.
-    let endSample =
-      model.delaySamples - observation.leadSampleCount + observation.excerptSampleCount
-    let compressorSearch = CompressorSearch(
-      samples: Array(observation.samples.prefix(max(0, endSample))), sampleRate: sampleRate,
+    // Only the look-ahead of a compressor depends on samples after the excerpt.
+    let excerptStart = model.delaySamples - observation.leadSampleCount
+    let endSample = min(
+      observation.samples.count, max(0, excerptStart + observation.excerptSampleCount))
+    let firstSample = min(
+      endSample, max(0, excerptStart - Int(Self.precedingSeconds * sampleRate)))
+    let delay = model.delaySamples - firstSample
+    let problem = GainProblem(
+      samples: Array(observation.samples[firstSample..<endSample]), sampleRate: sampleRate,
       peakMagnitude: excerptPeak
     ) { restored, gains in
-      let excerpt = observation.excerpt(of: restored, at: model.delaySamples)
+      let excerpt = observation.excerpt(of: restored, at: delay)
       let fit = regression.fit(predictor.whitenedSamples(excerpt, by: model.whitenerTaps))
-      return fit.logEvidence - predictor.logGainSum(of: gains, at: model.delaySamples)
+      return fit.logEvidence - predictor.logGainSum(of: gains, at: delay)
     }
-    let gainControl = bestGainControl(for: compressorSearch)
-    var best = gainControl.map {
-      RatedGain(gain: .automaticGainControl($0.gainControl), logEvidence: $0.logEvidence)
+    func rated(_ gain: LevelDependentGain, _ logEvidence: Double) -> RatedGain {
+      RatedGain(gain: gain, logEvidence: logEvidence - predictor.cost(of: gain))
     }
-    // A compressor has two more parameters.
-    if let compressor = compressorSearch.bestCompressor(),
-      compressor.logEvidence - predictor.logSampleCount > best?.logEvidence ?? -.infinity
-    {
-      best = RatedGain(
-        gain: .compressor(compressor.compressor),
-        logEvidence: compressor.logEvidence - predictor.logSampleCount)
-    }
-    let minimumLogEvidence =
-      evidenceWithoutGain + RecordingModel.minimumLogEvidenceGain + 2 * predictor.logSampleCount
-    guard let best, best.logEvidence > minimumLogEvidence else { return nil }
-    return best
+    let candidates = [
+      bestGainControl(for: problem).map {
+        rated(.automaticGainControl($0.gainControl), $0.logEvidence)
+      },
+      CompressorSearch(problem: problem).bestCompressor().map {
+        rated(.compressor($0.compressor), $0.logEvidence)
+      },
+    ].compactMap(\.self)
+    return candidates.filter {
+      $0.logEvidence > evidenceWithoutGain + RecordingModel.minimumLogEvidenceGain
+    }.max { $0.logEvidence < $1.logEvidence }
   }
 
   /// Searches a grid of thresholds, exponents, and time constants, and refines the best gain
   /// control.
-  ///
-  /// - Parameter problem: The recording and its evidence.
   private func bestGainControl(
-    for problem: CompressorSearch
+    for problem: GainProblem
   ) -> (gainControl: AutomaticGainControl, logEvidence: Double)? {
     var best: (gainControl: AutomaticGainControl, logEvidence: Double)?
     func adoptIfBetter(_ gainControl: AutomaticGainControl) {
@@ -100,7 +104,7 @@ struct AutomaticGainSearch {
       \AutomaticGainControl.thresholdAmplitude, \.reductionExponent, \.attackSeconds,
       \.releaseSeconds,
     ]
-    // Each factor is used twice, because a change to one parameter moves the optimum of the others.
+    // The larger factors are used twice, because a change to one parameter moves the optimum of the others.
     for factor in [1.4, 1.4, 1.18, 1.18, 1.09] {
       for parameter in parameterPaths {
         for step in [factor, 1 / factor] {

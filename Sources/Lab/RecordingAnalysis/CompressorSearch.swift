@@ -3,20 +3,11 @@ internal import CMath
 /// Finds the compressor that makes a recording most probable.
 ///
 /// 1. Undo each compressor of a coarse grid, and compute the log evidence of the restored
-///    recording. The inversion changes the density of the samples, so the logarithm of its Jacobian
-///    is subtracted.
+///    recording.
 /// 2. Refine the parameters of the best compressor by coordinate descent.
 struct CompressorSearch {
-  /// The samples of the recording.
-  let samples: [Double]
-  let sampleRate: Double
-  /// The peak magnitude of the recorded events.
-  let peakMagnitude: Double
-  /// Returns the log evidence of the restored samples, minus the logarithm of the Jacobian.
-  let logEvidence: (_ restored: [Double], _ gains: [Double]) -> Double
+  let problem: GainProblem
 
-  /// The maximum slope of the gain. At 1, the recording no longer shows the level.
-  private static let maximumReductionSlope = 0.98
   /// The factors of the successive steps of the coordinate descent.
   private static let refinementFactors = [1.5, 1.25, 1.25, 1.12, 1.12, 1.06, 1.06, 1.03, 1.03]
   /// The step of the look-ahead at a factor of 2, in seconds.
@@ -25,21 +16,28 @@ struct CompressorSearch {
   /// A compressor, and the log evidence of the recording that it restores.
   struct RatedCompressor {
     var compressor: SoftKneeCompressor
+    /// The gains that the compressor applied to the recording.
+    fileprivate var gains: [Double]
     var logEvidence: Double
   }
 
   /// Returns the most probable compressor, or nil for a silent recording.
   func bestCompressor() -> RatedCompressor? {
-    guard peakMagnitude > 0 else { return nil }
-    let ratedCompressors = startingCompressors().compactMap(rated)
-    guard var best = ratedCompressors.max(by: { $0.logEvidence < $1.logEvidence }) else {
-      return nil
+    guard problem.peakMagnitude > 0 else { return nil }
+    var bestCandidate: RatedCompressor?
+    for compressor in startingCompressors() {
+      if let candidate = rated(compressor, near: bestCandidate),
+        candidate.logEvidence > bestCandidate?.logEvidence ?? -.infinity
+      {
+        bestCandidate = candidate
+      }
     }
+    guard var best = bestCandidate else { return nil }
     for factor in Self.refinementFactors {
       for adjust in Self.adjustments(by: factor) {
         var compressor = best.compressor
         adjust(&compressor)
-        if let variant = rated(compressor), variant.logEvidence > best.logEvidence {
+        if let variant = rated(compressor, near: best), variant.logEvidence > best.logEvidence {
           best = variant
         }
       }
@@ -55,7 +53,7 @@ struct CompressorSearch {
           for threshold in [0.04, 0.1, 0.25] {
             compressors.append(
               SoftKneeCompressor(
-                thresholdAmplitude: threshold * peakMagnitude, kneeDecibels: knee,
+                thresholdAmplitude: threshold * problem.peakMagnitude, kneeDecibels: knee,
                 reductionSlope: 0.8, attackSeconds: 0.004, releaseSeconds: release,
                 lookAheadSeconds: lookAhead))
           }
@@ -92,11 +90,20 @@ struct CompressorSearch {
   }
 
   /// Returns a compressor with its log evidence, or nil if its parameters are out of range.
-  private func rated(_ compressor: SoftKneeCompressor) -> RatedCompressor? {
-    guard compressor.reductionSlope < Self.maximumReductionSlope, compressor.lookAheadSeconds >= 0
+  ///
+  /// - Parameters:
+  ///   - compressor: The compressor.
+  ///   - similar: A similar compressor, which makes the inversion faster, or nil.
+  private func rated(
+    _ compressor: SoftKneeCompressor, near similar: RatedCompressor?
+  ) -> RatedCompressor? {
+    guard compressor.reductionSlope <= SoftKneeCompressor.maximumReductionSlope,
+      compressor.lookAheadSeconds >= 0
     else { return nil }
-    let undone = compressor.undone(in: samples, rate: sampleRate)
+    let undone = compressor.undone(
+      in: problem.samples, rate: problem.sampleRate, startingGains: similar?.gains)
     return RatedCompressor(
-      compressor: compressor, logEvidence: logEvidence(undone.samples, undone.gains))
+      compressor: compressor, gains: undone.gains,
+      logEvidence: problem.logEvidence(undone.samples, undone.gains))
   }
 }

@@ -56,7 +56,7 @@ package struct RecordingChange {
 
   /// A Boolean value that indicates whether the change is too small to be reported.
   ///
-  /// The refinement of a change of time or frequency can lead to such a small change.
+  /// Refinement can reduce a shift in time or frequency below the threshold.
   var isNegligible: Bool {
     switch kind {
     case .frequency: abs(signedAmount) < RecordingThreshold.minimumFrequencyPercent

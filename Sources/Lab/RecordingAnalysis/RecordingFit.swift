@@ -208,20 +208,12 @@ struct RecordingFit {
   /// - Parameter isWhitened: Pass false to leave out the whitening filter.
   func solve(isWhitened: Bool = true) -> Solution {
     let filterTaps = isWhitened ? whitenerTaps : [1]
-    var whitenedRecording = Vector.filtered(recordingExcerpt, by: filterTaps)
-    Vector.zero(&whitenedRecording, in: 0..<Self.whitenerTapCount)
-    for range in excludedRanges {
-      Vector.zero(&whitenedRecording, in: range)
-    }
-    let groupColumns = waveformGroupColumns().map { column in
-      var column = column.whitened(by: filterTaps, count: recordingExcerpt.count)
-      column.silence(excludedRanges)
-      return column
-    }
-    let equations = normalEquations(groupColumns, observed: whitenedRecording)
-    var normalMatrix = equations.matrix
-    normalMatrix.factorize()
-    let columnGains = normalMatrix.solution(of: equations.rightSide)
+    var whitenedRecording = whitened(recordingExcerpt, by: filterTaps)
+    let design = design(filterTaps: filterTaps)
+    let groupColumns = design.groupColumns
+    let normalMatrix = design.factorizedMatrix
+    let columnGains = normalMatrix.solution(
+      of: rightSide(groupColumns, observed: whitenedRecording))
 
     let recordingEnergy = Vector.energy(whitenedRecording)
     let columnEnergies = groupColumns.map { Vector.energy($0.samples) }
@@ -244,25 +236,75 @@ struct RecordingFit {
       whitenedRecordingEnergy: recordingEnergy)
   }
 
-  /// Returns the log likelihood of another excerpt at the same placement.
-  ///
-  /// Each group of waveforms has its own gain, and the power of the noise is unknown.
-  func logLikelihood(of excerpt: [Float]) -> Double {
-    var excerptFit = self
-    excerptFit.recordingExcerpt = excerpt
-    let residual = excerptFit.solve().whitenedResidual
-    return -0.5 * Double(residual.count) * log(max(1e-30, Vector.energy(residual)))
+  /// The part of the least-squares problem that does not depend on the recording.
+  struct Design {
+    /// The whitened groups of indistinguishable waveforms.
+    var groupColumns: [DesignColumn]
+    /// The Cholesky factor of the normal matrix of groups, DC offset, and hum.
+    var factorizedMatrix: SkylineMatrix
   }
 
-  /// Returns the normal equations of the least-squares problem.
+  /// Returns the design of the least-squares problem with a whitening filter.
+  private func design(filterTaps: [Float]) -> Design {
+    let groupColumns = waveformGroupColumns().map { column in
+      var column = column.whitened(by: filterTaps, count: recordingExcerpt.count)
+      column.silence(excludedRanges)
+      return column
+    }
+    var normalMatrix = normalMatrix(groupColumns)
+    normalMatrix.factorize()
+    return Design(groupColumns: groupColumns, factorizedMatrix: normalMatrix)
+  }
+
+  /// Returns a whitened excerpt that is zero at all samples that are not part of the fit.
+  private func whitened(_ excerpt: [Float], by filterTaps: [Float]) -> [Float] {
+    var whitenedExcerpt = Vector.filtered(excerpt, by: filterTaps)
+    for range in unfittedRanges {
+      Vector.zero(&whitenedExcerpt, in: range)
+    }
+    return whitenedExcerpt
+  }
+
+  /// The sample ranges that are not part of the fit, including the start of the filter's output.
+  private var unfittedRanges: [Range<Int>] { [0..<Self.whitenerTapCount] + excludedRanges }
+
+  /// The design of the least-squares problem with the whitening filter of the fit.
+  var whitenedDesign: Design { design(filterTaps: whitenerTaps) }
+
+  /// Returns the log likelihood of a recording that a gain has changed.
+  ///
+  /// Each group of waveforms has its own gain in the fit, and the power of the noise is unknown.
+  /// The likelihood is a density of the recording. The restoration divides samples by their gains,
+  /// so the sum of the logarithms of the gains is subtracted.
+  ///
+  /// - Parameters:
+  ///   - restoredExcerpt: The excerpt before the gain.
+  ///   - gains: The gain at each sample.
+  ///   - design: The whitened design of this fit.
+  func logLikelihood(
+    ofRestored restoredExcerpt: [Float], gains: [Double], design: Design
+  ) -> Double {
+    var residual = whitened(restoredExcerpt, by: whitenerTaps)
+    let columnGains = design.factorizedMatrix.solution(
+      of: rightSide(design.groupColumns, observed: residual))
+    for (column, gain) in zip(design.groupColumns + nuisanceColumns, columnGains) {
+      column.add(to: &residual, times: -gain)
+    }
+    var isFitted = [Bool](repeating: true, count: residual.count)
+    for index in unfittedRanges.joined() where isFitted.indices.contains(index) {
+      isFitted[index] = false
+    }
+    let logGainSum = zip(gains, isFitted).reduce(0) { $1.1 ? $0 + log($1.0) : $0 }
+    let fittedCount = Double(isFitted.count { $0 })
+    return -0.5 * fittedCount * log(max(1e-30, Vector.energy(residual))) - logGainSum
+  }
+
+  /// Returns the normal matrix of the least-squares problem.
   ///
   /// Waveforms that don't overlap are orthogonal, so the rows of the matrix begin at the first
   /// overlapping waveform.
-  private func normalEquations(
-    _ columns: [DesignColumn], observed: [Float]
-  ) -> (matrix: SkylineMatrix, rightSide: [Double]) {
+  private func normalMatrix(_ columns: [DesignColumn]) -> SkylineMatrix {
     var normalMatrix = SkylineMatrix()
-    var rightSide: [Double] = []
     for (index, column) in columns.enumerated() {
       let firstOverlap = (0..<index).first {
         columns[$0].recordingRange.overlaps(column.recordingRange) && !column.samples.isEmpty
@@ -270,14 +312,17 @@ struct RecordingFit {
       let first = firstOverlap ?? index
       normalMatrix.appendRow(
         (first...index).map { column.dotProduct(columns[$0]) }, startingAt: first)
-      rightSide.append(column.dotProduct(observed))
     }
     for (index, nuisance) in nuisanceColumns.enumerated() {
       normalMatrix.appendRow(
         columns.map { nuisance.dotProduct($0) } + nuisanceProducts[index], startingAt: 0)
-      rightSide.append(nuisance.dotProduct(observed))
     }
-    return (normalMatrix, rightSide)
+    return normalMatrix
+  }
+
+  /// Returns the right side of the normal equations.
+  private func rightSide(_ columns: [DesignColumn], observed: [Float]) -> [Double] {
+    (columns + nuisanceColumns).map { $0.dotProduct(observed) }
   }
 
   /// Returns the gain that most of the reference's waveforms share.

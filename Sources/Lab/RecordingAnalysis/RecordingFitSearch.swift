@@ -1,4 +1,3 @@
-internal import CMath
 import SignalAnalysis
 
 /// The search for the best explanation of a recording by the reference's own samples.
@@ -22,10 +21,13 @@ struct RecordingFitSearch {
   ///
   /// At a higher cost, hypotheses of changed events are tried.
   private static let maximumCostWithoutChangedEvents = 1.3
-  /// The minimum gain in log likelihood of an accepted compressor.
+  /// The minimum increase of the log likelihood for which a compressor is accepted.
   ///
-  /// The parameters of a compressor cost about 30 in the Bayesian information criterion.
-  private static let minimumCompressorLogLikelihoodGain = 60.0
+  /// In the Bayesian information criterion, the six parameters of a compressor cost 30 for a
+  /// recording of 5 s.
+  private static let minimumLogLikelihoodIncrease = 60.0
+  /// The minimum decrease of the penalty, besides level changes, for a compressor.
+  private static let minimumPenaltyDecrease = 0.02
 
   /// Searches for the best explanation of a recording.
   ///
@@ -64,28 +66,34 @@ struct RecordingFitSearch {
     // Without the compressor, level changes are only approximations of its gain.
     guard var restoredFit = restoredSearch.bestFit, restoredFit.containsReference,
       restoredFit.allowsEventComparison,
-      restoredFit.penaltyWithoutLevelChanges < fit.penaltyWithoutLevelChanges
+      restoredFit.penaltyWithoutLevelChanges
+        < fit.penaltyWithoutLevelChanges - minimumPenaltyDecrease
     else { return fit }
-    restoredFit.attributeLevelChangesToCompressor()
+    restoredFit.markAsRestoredFromCompressor()
     return restoredFit
   }
 
   /// Returns the compressor that makes the recording of a fit much more probable, or nil.
   ///
-  /// A compressor changes the levels of events, but also their envelopes. Only the envelopes
-  /// determine it here, because each event has its own gain in the fit of the restored recording.
-  /// Levels can thus be compared afterwards.
+  /// A compressor changes the levels of events, but also the shapes of their envelopes. Only the
+  /// shapes determine it here, because each event has its own gain in the fit of the restored
+  /// recording. Levels can thus be compared afterward.
   private static func compressor(explaining fit: RecordingFit) -> SoftKneeCompressor? {
     let excerpt = fit.recordingExcerpt.map(Double.init)
+    let design = fit.whitenedDesign
     let search = CompressorSearch(
-      samples: excerpt, sampleRate: fit.reference.sampleRate,
-      peakMagnitude: excerpt.reduce(0) { max($0, abs($1)) }
-    ) { restored, gains in
-      fit.logLikelihood(of: restored.map(Float.init)) - gains.reduce(0) { $0 + log($1) }
-    }
-    let minimumLogLikelihood =
-      fit.logLikelihood(of: fit.recordingExcerpt) + minimumCompressorLogLikelihoodGain
-    guard let best = search.bestCompressor(), best.logEvidence > minimumLogLikelihood else {
+      problem: GainProblem(
+        samples: excerpt, sampleRate: fit.reference.sampleRate,
+        peakMagnitude: excerpt.reduce(0) { max($0, abs($1)) }
+      ) { restored, gains in
+        fit.logLikelihood(ofRestored: restored.map(Float.init), gains: gains, design: design)
+      })
+    let logLikelihoodWithoutCompressor = fit.logLikelihood(
+      ofRestored: fit.recordingExcerpt, gains: [Double](repeating: 1, count: excerpt.count),
+      design: design)
+    guard let best = search.bestCompressor(),
+      best.logEvidence > logLikelihoodWithoutCompressor + minimumLogLikelihoodIncrease
+    else {
       return nil
     }
     return best.compressor

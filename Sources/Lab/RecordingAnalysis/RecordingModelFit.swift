@@ -51,9 +51,7 @@ struct RecordingModelFit {
   /// A change with a lower score is attributed to the residual of the earlier change.
   private static let minimumScoreToImprovementRatio = 0.1
   private static let maximumRefinementCount = 6
-  /// The cost of assuming a compressor.
-  ///
-  /// It makes the program also try a chain without a compressor unless nothing has changed.
+  /// The cost of assuming a compressor, which is less than that of assuming a response.
   private static let compressorCost = 0.2
   /// The maximum misfit of a complete explanation: a residual of four times the noise power.
   private static let maximumExplainedMisfit = 0.3
@@ -440,9 +438,9 @@ struct RecordingModelFit {
 
   /// Marks the recording as restored from a compressor, and updates the outcome.
   ///
-  /// Small level changes are attributed to errors of the restoration. With two events, the opposite
-  /// change of the other event is as likely, because the levels before the compressor are unknown.
-  mutating func attributeLevelChangesToCompressor() {
+  /// Small level changes are attributed to errors of the restoration. With two events, a change of
+  /// either event explains the recording equally well.
+  mutating func markAsRestoredFromCompressor() {
     isRestoredFromCompressor = true
     let minimumLevelDecibels = minimumReportedChange.decibels
     changes.removeAll { $0.isLevelChange(below: minimumLevelDecibels) }

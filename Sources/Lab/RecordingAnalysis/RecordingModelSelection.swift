@@ -146,7 +146,7 @@ package struct RecordingModelSelection {
         let logJacobian = predictor.logGainSum(of: undone.gains, at: model.delaySamples)
         current = self.modelWithChanges(
           model.response.kind.parameterFreeKind, at: model.delaySamples)
-        current.logEvidence -= logJacobian + 2 * predictor.logSampleCount
+        current.logEvidence -= logJacobian + predictor.cost(of: gain)
         current.automaticGain = gain
         predictor.observation.samples = originalSamples
         unchangedResidualDecibelsWithGain = min(

@@ -213,6 +213,11 @@ struct RecordingPredictor {
       Double.init)
   }
 
+  /// Returns the cost of the parameters of a gain by the Bayesian information criterion.
+  func cost(of gain: LevelDependentGain) -> Double {
+    0.5 * Double(gain.parameterCount) * logSampleCount
+  }
+
   /// Returns the sum of the automatic gain's logarithms over the excerpt at a delay.
   func logGainSum(of gains: [Double], at delay: Int) -> Double {
     observation.excerpt(of: gains, at: delay).reduce(0) { $0 + ($1 > 0 ? log($1) : 0) }

@@ -346,11 +346,13 @@ public struct RecordingChain: Equatable, Sendable {
   ///
   /// It may be the response of a room or a microphone, for example.
   public var hasNonresonantResponse: Bool { hasResponse && resonanceModel == nil }
-  /// A Boolean value that indicates whether the chain contains an automatic gain control.
+  /// A Boolean value that indicates whether the chain contains an automatic gain control or a
+  /// compressor.
   public let hasAutomaticGain: Bool
-  /// A Boolean value that indicates whether the chain changes the waveforms of the events.
+  /// A Boolean value that indicates whether the chain has a linear response: a resonance, a filter,
+  /// or a room.
   ///
-  /// A compressor only changes their envelopes.
+  /// A compressor only changes the gain.
   package let hasResponse: Bool
   /// A Boolean value that indicates whether the response is that of a room.
   package let hasRoomResponse: Bool

@@ -1,11 +1,12 @@
 internal import CMath
 
-/// A compressor with a soft knee and a look-ahead, such as those of browsers.
+/// A compressor with a soft knee and a look-ahead, as in the DynamicsCompressorNode of browsers.
 ///
-/// The gain is a function of the level in decibels: constant below the knee, with a constant slope
-/// above it, and parabolic in between (D. Giannoulis, M. Massberg, J. Reiss, "Digital dynamic range
-/// compressor design", Journal of the Audio Engineering Society 60, 2012). The gain in decibels is
-/// smoothed, with the attack time while it decreases and with the release time while it increases.
+/// In decibels, the gain is a function of the level: 0 dB below the knee, a parabola within the
+/// knee, and a line above it (D. Giannoulis, M. Massberg, J. Reiss, "Digital dynamic range
+/// compressor design", Journal of the Audio Engineering Society 60, 2012; there, the knee is
+/// centered at the threshold). The gain in decibels is smoothed, with the attack time while it
+/// decreases and with the release time while it increases.
 struct SoftKneeCompressor: Equatable, Sendable {
   /// The level at the start of the knee, as an amplitude.
   var thresholdAmplitude: Double
@@ -20,7 +21,13 @@ struct SoftKneeCompressor: Equatable, Sendable {
   /// The time by which the gain precedes the sound, in seconds.
   var lookAheadSeconds: Double
 
-  private static let iterationCount = 16
+  /// The maximum slope that can be undone. At a slope of 1, all levels above the knee have the same
+  /// output level.
+  static let maximumReductionSlope = 0.93
+  /// The maximum number of iterations, which reduce the error at the maximum slope to 1 %.
+  private static let maximumIterationCount = 60
+  /// The maximum change of the gain in the last iteration, relative to the gain.
+  private static let gainTolerance = 1e-3
   /// The maximum reduction of the gain, in decibels.
   private static let maximumReductionDecibels = 30.0
 
@@ -29,14 +36,29 @@ struct SoftKneeCompressor: Equatable, Sendable {
   /// The gain depends on later samples of the uncompressed signal. The restored signal is thus the
   /// fixed point of dividing the recording by the gain of the restored signal. In decibels, each
   /// iteration multiplies the error by at most the slope, which is less than 1.
-  func undone(in recording: [Double], rate: Double) -> (samples: [Double], gains: [Double]) {
+  ///
+  /// - Parameters:
+  ///   - recording: The compressed samples.
+  ///   - rate: The sample rate, in hertz.
+  ///   - startingGains: Gains close to the result, which reduce the number of iterations, or nil.
+  func undone(
+    in recording: [Double], rate: Double, startingGains: [Double]? = nil
+  ) -> (samples: [Double], gains: [Double]) {
+    var appliedGains = startingGains ?? [Double](repeating: 1, count: recording.count)
     var restoredSamples = recording
-    var appliedGains = recording
-    for _ in 0..<Self.iterationCount {
-      appliedGains = gains(for: restoredSamples, rate: rate)
+    for _ in 0..<Self.maximumIterationCount {
       for index in recording.indices {
         restoredSamples[index] = recording[index] / appliedGains[index]
       }
+      let previousGains = appliedGains
+      appliedGains = gains(for: restoredSamples, rate: rate)
+      let isConverged = recording.indices.allSatisfy {
+        abs(appliedGains[$0] - previousGains[$0]) < Self.gainTolerance * appliedGains[$0]
+      }
+      if isConverged { break }
+    }
+    for index in recording.indices {
+      restoredSamples[index] = recording[index] / appliedGains[index]
     }
     return (restoredSamples, appliedGains)
   }
