@@ -104,7 +104,8 @@ struct AutomaticGainSearch {
       \AutomaticGainControl.thresholdAmplitude, \.reductionExponent, \.attackSeconds,
       \.releaseSeconds,
     ]
-    // The larger factors are used twice, because a change to one parameter moves the optimum of the others.
+    // The larger factors are used twice, because a change of one parameter moves the optimum of
+    // the others.
     for factor in [1.4, 1.4, 1.18, 1.18, 1.09] {
       for parameter in parameterPaths {
         for step in [factor, 1 / factor] {

@@ -83,6 +83,8 @@ package enum RecordingThreshold {
   /// A fast compressor scales short events by nearly constant factors, so its effect looks like a
   /// level change.
   static let minimumLevelDecibelsWithGainControl = 3.5
+  /// The minimum level change to report after the gain of a compressor was undone.
+  static let minimumLevelDecibelsAfterCompressor = 3.0
   static let minimumTimeSeconds = 0.001
   static let minimumFrequencyPercent = 3.0
   /// The minimum fraction of an event's energy that its change explains.

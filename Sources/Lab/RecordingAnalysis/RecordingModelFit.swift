@@ -439,12 +439,16 @@ struct RecordingModelFit {
   /// Marks the recording as restored from a compressor, and updates the outcome.
   ///
   /// Small level changes are attributed to errors of the restoration. With two events, a change of
-  /// either event explains the recording equally well.
+  /// either event explains the recording equally well. If one of two events is missing, the other
+  /// cannot be compared.
   mutating func markAsRestoredFromCompressor() {
     isRestoredFromCompressor = true
     let minimumLevelDecibels = minimumReportedChange.decibels
     changes.removeAll { $0.isLevelChange(below: minimumLevelDecibels) }
     if originalReference.waveforms.count == 2 {
+      if let missingEventChange = changes.first(where: { $0.kind == .missing }) {
+        changes = [missingEventChange]
+      }
       for index in changes.indices where [.missing, .level, .time].contains(changes[index].kind) {
         changes[index].isAmbiguous = true
       }
@@ -505,7 +509,7 @@ struct RecordingModelFit {
     guard allowsEventComparison else { return RecordingThreshold.undetectableChange }
     let minimumLevelDecibels: Double
     if isRestoredFromCompressor {
-      minimumLevelDecibels = RecordingModelSelection.minimumReportedChange.decibels
+      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibelsAfterCompressor
     } else if leavesOnlyNoise {
       minimumLevelDecibels = RecordingThreshold.minimumLevelDecibels
     } else {
