@@ -34,9 +34,9 @@ extension Comparison {
 
   /// Compares a sound with a pattern or with another sound.
   ///
-  /// Noisy recordings are compared by the events of the pattern, or by the sounds of the other
-  /// recording. Other takes are compared sample by sample, and channel by channel if their channels
-  /// differ.
+  /// Noisy or clipped recordings are compared by the events of the pattern, or by the sounds of the
+  /// other recording. Other takes are compared sample by sample, and channel by channel if their
+  /// channels differ.
   mutating func compareSounds() {
     let noisiness = Noisiness(reference, candidate)
     if !noisiness.hasNoisyTake {
@@ -68,14 +68,22 @@ extension Comparison {
   private struct Noisiness {
     /// A Boolean value that indicates whether a sound has a background of its own.
     var mayBeNoisy = false
-    /// A Boolean value that indicates whether a take is a noisy recording.
+    /// A Boolean value that indicates whether a take is a noisy or a clipped recording.
     ///
-    /// Its background is noise, and not a part of the sound.
+    /// The background of a noisy recording is noise, and not a part of the sound.
     var hasNoisyTake = false
 
     init(_ reference: Take, _ candidate: Take) {
       let pairs = [(reference, candidate), (candidate, reference)]
       for (take, opposite) in pairs where take.composition == nil {
+        let isLonger = take.signal.durationSeconds > 1.1 * opposite.signal.durationSeconds + 0.2
+        // A clipped sound that is longer than the pattern is a recording, even if its background is
+        // digital silence.
+        if opposite.composition != nil, isLonger, ClippedPeaks(take.signal.mono) != nil {
+          mayBeNoisy = true
+          hasNoisyTake = true
+          continue
+        }
         let (floor, peak) = Self.noiseFloor(of: take.signal)
         guard floor > max(Comparison.minimumNoiseRMS, Comparison.minimumNoiseToPeakRatio * peak)
         else {
@@ -84,7 +92,6 @@ extension Comparison {
         mayBeNoisy = true
         // A pattern without pauses has a background of its own.
         let (oppositeFloor, oppositePeak) = Self.noiseFloor(of: opposite.signal)
-        let isLonger = take.signal.durationSeconds > 1.1 * opposite.signal.durationSeconds + 0.2
         if oppositeFloor < 1e-3 * oppositePeak || isLonger {
           hasNoisyTake = true
         }

@@ -51,15 +51,22 @@ struct ClippedRecordingTests {
     })
 
   /// Compares the rhythm with a recording of a pattern that is clipped 6 dB below its peak.
-  private func comparison(withClippedRecordingOf recordedPattern: HapticPattern) throws
-    -> Comparison
-  {
+  ///
+  /// - Parameters:
+  ///   - recordedPattern: The recorded pattern.
+  ///   - hasSilentLead: Pass true for digital silence before the pattern instead of noise.
+  private func comparison(
+    withClippedRecordingOf recordedPattern: HapticPattern, hasSilentLead: Bool = false
+  ) throws -> Comparison {
     let silence = [Float](repeating: 0, count: 24_000)
     var generator = LinearCongruentialGenerator(seed: 7)
     let sound = silence + (try take(recordedPattern)).signal.mono + silence
     let peak = sound.map(abs).max() ?? 0
-    let clipped = sound.map { sample -> Float in
-      let noise = 0.003 * peak * (Float(generator.next() >> 40) / 8_388_608 - 1)
+    let clipped = sound.enumerated().map { index, sample -> Float in
+      var noise = 0.003 * peak * (Float(generator.next() >> 40) / 8_388_608 - 1)
+      if hasSilentLead, index < silence.count {
+        noise = 0
+      }
       return min(max(sample + noise, -peak / 2), peak / 2)
     }
     return Comparison(try take(Self.rhythm), ComparisonFixtures.sound([clipped]))
@@ -75,5 +82,16 @@ struct ClippedRecordingTests {
     let changed = try comparison(withClippedRecordingOf: moved)
     #expect(
       changed.differences.filter { !$0.isOverall }.map(\.kind) == [.time], "\(changed.sentences)")
+  }
+
+  @Test("Digital silence before a clipped recording does not hide a changed sharpness")
+  func clippedRecordingWithSilentLeadIsCompared() throws {
+    let unchanged = try comparison(withClippedRecordingOf: Self.rhythm, hasSilentLead: true)
+    #expect(unchanged.differences.allSatisfy { $0.isOverall }, "\(unchanged.sentences)")
+    var changed = Self.rhythm
+    changed.events[1].parameters[.hapticSharpness] = 1
+    let comparison = try comparison(withClippedRecordingOf: changed, hasSilentLead: true)
+    let eventDifferences = comparison.differences.filter { !$0.isOverall }
+    #expect(eventDifferences.map(\.kind) == [.frequency], "\(comparison.sentences)")
   }
 }
