@@ -209,9 +209,10 @@ public struct PatternInput: Equatable, Sendable {
     return inputs
   }
 
-  /// The inputs for the patterns in a file that contains several patterns. The inputs are named
-  /// like files in a folder that has the name of the file. For any other file, the only element is
-  /// the input itself. The file is read at each call.
+  /// The inputs for the patterns in a file with several patterns, or only this input.
+  ///
+  /// The inputs are named like files in a folder with the name of the file. Each access reads the
+  /// file.
   package var parts: [PatternInput] {
     guard case .file(let filePath) = origin,
       formats.formats(forFileName: filePath).contains(where: { $0.openParts != nil }),
