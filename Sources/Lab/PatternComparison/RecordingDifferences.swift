@@ -39,11 +39,11 @@ extension Comparison {
   /// channels differ.
   mutating func compareSounds() {
     let noisiness = Noisiness(reference, candidate)
-    if !noisiness.hasNoisyTake {
+    if !noisiness.hasNoisyOrClippedTake {
       matchLevels()
       if compareChannelByChannel() { return }
     }
-    guard noisiness.mayBeNoisy, noisiness.hasNoisyTake || !isEqualWithoutAlignment else {
+    guard noisiness.mayBeNoisy, noisiness.hasNoisyOrClippedTake || !isEqualWithoutAlignment else {
       compareSignals()
       // Several differences may have a common cause, such as another tempo.
       if Self.explanationComplexity(of: differences) > Self.reanalysisMinimumComplexity {
@@ -51,7 +51,7 @@ extension Comparison {
       }
       return
     }
-    if noisiness.hasNoisyTake {
+    if noisiness.hasNoisyOrClippedTake {
       if !compareRecording(isBetter: { _, _ in true }) {
         matchLevels()
         compareSignals()
@@ -71,7 +71,7 @@ extension Comparison {
     /// A Boolean value that indicates whether a take is a noisy or a clipped recording.
     ///
     /// The background of a noisy recording is noise, and not a part of the sound.
-    var hasNoisyTake = false
+    var hasNoisyOrClippedTake = false
 
     init(_ reference: Take, _ candidate: Take) {
       let pairs = [(reference, candidate), (candidate, reference)]
@@ -81,7 +81,7 @@ extension Comparison {
         // digital silence.
         if opposite.composition != nil, isLonger, ClippedPeaks(take.signal.mono) != nil {
           mayBeNoisy = true
-          hasNoisyTake = true
+          hasNoisyOrClippedTake = true
           continue
         }
         let (floor, peak) = Self.noiseFloor(of: take.signal)
@@ -93,7 +93,7 @@ extension Comparison {
         // A pattern without pauses has a background of its own.
         let (oppositeFloor, oppositePeak) = Self.noiseFloor(of: opposite.signal)
         if oppositeFloor < 1e-3 * oppositePeak || isLonger {
-          hasNoisyTake = true
+          hasNoisyOrClippedTake = true
         }
       }
     }

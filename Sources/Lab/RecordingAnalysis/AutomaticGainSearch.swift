@@ -12,11 +12,11 @@ internal import CMath
 struct AutomaticGainSearch {
   let predictor: RecordingPredictor
 
-  private var observation: RecordingObservation { predictor.observation }
-  private var sampleRate: Double { predictor.sampleRate }
-
   /// The time before the excerpt that determines the gain in the excerpt, in seconds.
   private static let precedingSeconds = 2.0
+
+  private var observation: RecordingObservation { predictor.observation }
+  private var sampleRate: Double { predictor.sampleRate }
 
   /// A gain, and the log evidence of the recording under this gain.
   ///

@@ -1,5 +1,3 @@
-internal import CMath
-
 /// Finds the compressor that makes a recording most probable.
 ///
 /// 1. Undo each compressor of a coarse grid, and compute the log evidence of the restored

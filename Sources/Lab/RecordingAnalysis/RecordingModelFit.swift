@@ -477,7 +477,7 @@ struct RecordingModelFit {
   /// The penalty of the explanation: the cost of its changes plus its misfit.
   var explanationPenalty: Double { totalChangeCost + residual.noiseMisfitDecades }
 
-  /// The penalty of the explanation without the cost of its level changes.
+  /// The penalty of the explanation without its level changes, each of which costs 1.
   var penaltyWithoutLevelChanges: Double {
     explanationPenalty - Double(changes.count { $0.kind == .level })
   }

@@ -117,9 +117,11 @@ package struct RecordingResult {
     else {
       return
     }
-    let optionalFit = RecordingFitSearch.bestFit(
-      pair, searchSeconds: searchSeconds, costLimit: costLimit)
-    guard let bestFit = optionalFit, bestFit.commonGain > 0 else { return }
+    guard
+      let bestFit = RecordingFitSearch.bestFit(
+        pair, searchSeconds: searchSeconds, costLimit: costLimit),
+      bestFit.commonGain > 0
+    else { return }
     preservesPitch = bestFit.fittedPlacement.pitchPreservingStretch != 1
     match.detectableEventCount = bestFit.detectableWaveformIndices.count
     guard bestFit.containsReference else {

@@ -45,22 +45,15 @@ struct SoftKneeCompressor: Equatable, Sendable {
     in recording: [Double], rate: Double, startingGains: [Double]? = nil
   ) -> (samples: [Double], gains: [Double]) {
     var appliedGains = startingGains ?? [Double](repeating: 1, count: recording.count)
-    var restoredSamples = recording
     for _ in 0..<Self.maximumIterationCount {
-      for index in recording.indices {
-        restoredSamples[index] = recording[index] / appliedGains[index]
-      }
       let previousGains = appliedGains
-      appliedGains = gains(for: restoredSamples, rate: rate)
-      let isConverged = recording.indices.allSatisfy {
-        abs(appliedGains[$0] - previousGains[$0]) < Self.gainTolerance * appliedGains[$0]
+      appliedGains = gains(for: zip(recording, previousGains).map(/), rate: rate)
+      let isConverged = zip(appliedGains, previousGains).allSatisfy { gain, previousGain in
+        abs(gain - previousGain) < Self.gainTolerance * gain
       }
       if isConverged { break }
     }
-    for index in recording.indices {
-      restoredSamples[index] = recording[index] / appliedGains[index]
-    }
-    return (restoredSamples, appliedGains)
+    return (zip(recording, appliedGains).map(/), appliedGains)
   }
 
   /// Returns the gain at each sample of an uncompressed signal.

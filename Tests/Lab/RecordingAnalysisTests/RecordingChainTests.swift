@@ -434,7 +434,7 @@ struct RecordingChainTests {
     let samples = silence + pattern.signal.mono.map(Double.init) + silence
     let comparison = Comparison(
       pattern, Self.takeWithNoise(Self.withCompression(samples), using: &generator))
-    // Without a transducer, the overall level is compared, and the compressor does change it.
+    // A compressor that was not identified changes the overall level, which is then compared.
     let eventDifferences = reportedDifferences(comparison).filter { !$0.isOverall }
     #expect(eventDifferences.isEmpty, "\(comparison.sentences)")
     #expect(comparison.recordingMatch?.outcome == .found)
@@ -443,7 +443,7 @@ struct RecordingChainTests {
   @Test(
     "The gain of a compressor is inverted, so that level changes of 4 dB are reported",
     arguments: [0, 2, 4])
-  func levelChangeBehindCompressorIsReported(index: Int) throws {
+  func levelChangeAfterCompressorIsReported(index: Int) throws {
     var generator = LinearCongruentialGenerator(seed: 7)
     var changed = Self.rhythm
     let intensity = changed.events[index].parameters[.hapticIntensity] ?? 1
@@ -465,7 +465,7 @@ struct RecordingChainTests {
   }
 
   @Test("A level change of 4 dB is reported after an automatic gain was inverted exactly")
-  func levelChangeBehindAutomaticGainIsReported() throws {
+  func levelChangeAfterAutomaticGainIsReported() throws {
     var generator = LinearCongruentialGenerator(seed: 7)
     var changed = Self.rhythm
     // The levels of the profile are squares of intensities.
