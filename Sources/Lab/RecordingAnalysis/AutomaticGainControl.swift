@@ -17,27 +17,30 @@ struct AutomaticGainControl: Equatable, Sendable {
 
   private static let minimumGain = 0.05
 
-  /// Returns the signal before compression, and the gain at each sample.
+  /// Returns the signal before compression.
   ///
   /// The detector is driven by the uncompressed signal, so the gain can be reconstructed sample by
   /// sample from the recording.
-  func undone(in recording: [Double], rate: Double) -> (samples: [Double], gains: [Double]) {
+  func undone(in recording: [Double], rate: Double) -> RestoredRecording {
     let attackCoefficient = 1 - exp(-1 / (attackSeconds * rate))
     let releaseCoefficient = 1 - exp(-1 / (releaseSeconds * rate))
+    let minimumLogGain = log(Self.minimumGain)
     var restoredSamples = recording
-    var appliedGains = recording
+    var logGains = recording
     var detectorLevel = 0.0
-    var currentGain = 1.0
+    var logGain = 0.0
     for index in recording.indices {
-      restoredSamples[index] /= currentGain
-      appliedGains[index] = currentGain
+      if logGain < 0 {
+        restoredSamples[index] *= exp(-logGain)
+      }
+      logGains[index] = logGain
       let magnitude = abs(restoredSamples[index])
       let coefficient = magnitude > detectorLevel ? attackCoefficient : releaseCoefficient
       detectorLevel += coefficient * (magnitude - detectorLevel)
-      currentGain =
+      logGain =
         detectorLevel > thresholdAmplitude
-        ? max(Self.minimumGain, pow(thresholdAmplitude / detectorLevel, reductionExponent)) : 1
+        ? max(minimumLogGain, reductionExponent * log(thresholdAmplitude / detectorLevel)) : 0
     }
-    return (restoredSamples, appliedGains)
+    return RestoredRecording(samples: restoredSamples, logGains: logGains)
   }
 }

@@ -55,10 +55,10 @@ struct AutomaticGainSearch {
     let problem = GainProblem(
       samples: Array(observation.samples[firstSample..<endSample]), sampleRate: sampleRate,
       peakMagnitude: excerptPeak
-    ) { restored, gains in
-      let excerpt = observation.excerpt(of: restored, at: delay)
+    ) { restored in
+      let excerpt = observation.excerpt(of: restored.samples, at: delay)
       let fit = regression.fit(predictor.whitenedSamples(excerpt, by: model.whitenerTaps))
-      return fit.logEvidence - predictor.logGainSum(of: gains, at: delay)
+      return fit.logEvidence - predictor.logGainSum(of: restored, at: delay)
     }
     func rated(_ gain: LevelDependentGain, _ logEvidence: Double) -> RatedGain {
       RatedGain(gain: gain, logEvidence: logEvidence - predictor.cost(of: gain))
@@ -83,8 +83,8 @@ struct AutomaticGainSearch {
   ) -> (gainControl: AutomaticGainControl, logEvidence: Double)? {
     var best: (gainControl: AutomaticGainControl, logEvidence: Double)?
     func adoptIfBetter(_ gainControl: AutomaticGainControl) {
-      let undone = gainControl.undone(in: problem.samples, rate: sampleRate)
-      let logEvidence = problem.logEvidence(undone.samples, undone.gains)
+      let logEvidence = problem.logEvidence(
+        gainControl.undone(in: problem.samples, rate: sampleRate))
       guard logEvidence > best?.logEvidence ?? -.infinity else { return }
       best = (gainControl, logEvidence)
     }

@@ -14,8 +14,8 @@ struct CompressorSearch {
   /// A compressor, and the log evidence of the recording that it restores.
   struct RatedCompressor {
     var compressor: SoftKneeCompressor
-    /// The gains that the compressor applied to the recording.
-    fileprivate var gains: [Double]
+    /// The logarithms of the gains that the compressor applied to the recording.
+    fileprivate var logGains: [Double]
     var logEvidence: Double
   }
 
@@ -98,10 +98,10 @@ struct CompressorSearch {
     guard compressor.reductionSlope <= SoftKneeCompressor.maximumReductionSlope,
       compressor.lookAheadSeconds >= 0
     else { return nil }
-    let undone = compressor.undone(
-      in: problem.samples, rate: problem.sampleRate, startingGains: similar?.gains)
+    let restored = compressor.undone(
+      in: problem.samples, rate: problem.sampleRate, startingLogGains: similar?.logGains)
     return RatedCompressor(
-      compressor: compressor, gains: undone.gains,
-      logEvidence: problem.logEvidence(undone.samples, undone.gains))
+      compressor: compressor, logGains: restored.logGains,
+      logEvidence: problem.logEvidence(restored))
   }
 }

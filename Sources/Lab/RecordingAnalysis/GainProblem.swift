@@ -5,9 +5,9 @@ struct GainProblem {
   let sampleRate: Double
   /// The peak magnitude of the recorded events.
   let peakMagnitude: Double
-  /// Returns the log evidence of the restored samples, minus the sum of the gains' logarithms.
+  /// Returns the log evidence of a restored recording, minus the sum of the gains' logarithms.
   ///
   /// The restoration divides the samples by the gains. The sum approximates the logarithm of the
   /// Jacobian determinant.
-  let logEvidence: (_ restored: [Double], _ gains: [Double]) -> Double
+  let logEvidence: (RestoredRecording) -> Double
 }

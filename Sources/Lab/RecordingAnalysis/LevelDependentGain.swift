@@ -11,8 +11,8 @@ enum LevelDependentGain: Equatable, Sendable {
     }
   }
 
-  /// Returns the signal before the gain, and the gain at each sample.
-  func undone(in recording: [Double], rate: Double) -> (samples: [Double], gains: [Double]) {
+  /// Returns the signal before the gain.
+  func undone(in recording: [Double], rate: Double) -> RestoredRecording {
     switch self {
     case .automaticGainControl(let gainControl): gainControl.undone(in: recording, rate: rate)
     case .compressor(let compressor): compressor.undone(in: recording, rate: rate)

@@ -279,12 +279,11 @@ struct RecordingFit {
   ///
   /// - Parameters:
   ///   - restoredExcerpt: The excerpt before the gain.
-  ///   - gains: The gain at each sample.
   ///   - design: The whitened design of this fit.
   func logLikelihood(
-    ofRestored restoredExcerpt: [Float], gains: [Double], design: Design
+    of restoredExcerpt: RestoredRecording, design: Design
   ) -> Double {
-    var residual = whitened(restoredExcerpt, by: whitenerTaps)
+    var residual = whitened(restoredExcerpt.samples.map(Float.init), by: whitenerTaps)
     let columnGains = design.factorizedMatrix.solution(
       of: rightSide(design.groupColumns, observed: residual))
     for (column, gain) in zip(design.groupColumns + nuisanceColumns, columnGains) {
@@ -294,7 +293,7 @@ struct RecordingFit {
     for index in unfittedRanges.joined() where isFitted.indices.contains(index) {
       isFitted[index] = false
     }
-    let logGainSum = zip(gains, isFitted).reduce(0) { $1.1 ? $0 + log($1.0) : $0 }
+    let logGainSum = zip(restoredExcerpt.logGains, isFitted).reduce(0) { $1.1 ? $0 + $1.0 : $0 }
     let fittedCount = Double(isFitted.count { $0 })
     return -0.5 * fittedCount * log(max(1e-30, Vector.energy(residual))) - logGainSum
   }

@@ -85,11 +85,10 @@ struct RecordingFitSearch {
       problem: GainProblem(
         samples: excerpt, sampleRate: fit.reference.sampleRate,
         peakMagnitude: excerpt.reduce(0) { max($0, abs($1)) }
-      ) { restored, gains in
-        fit.logLikelihood(ofRestored: restored.map(Float.init), gains: gains, design: design)
-      })
+      ) { fit.logLikelihood(of: $0, design: design) })
     let logLikelihoodWithoutCompressor = fit.logLikelihood(
-      ofRestored: fit.recordingExcerpt, gains: [Double](repeating: 1, count: excerpt.count),
+      of: RestoredRecording(
+        samples: excerpt, logGains: [Double](repeating: 0, count: excerpt.count)),
       design: design)
     guard let best = search.bestCompressor(),
       best.logEvidence > logLikelihoodWithoutCompressor + minimumLogLikelihoodIncrease

@@ -141,9 +141,9 @@ package struct RecordingModelSelection {
         else {
           break
         }
-        let undone = gain.undone(in: originalSamples, rate: predictor.sampleRate)
-        predictor.observation.samples = undone.samples
-        let logJacobian = predictor.logGainSum(of: undone.gains, at: model.delaySamples)
+        let restored = gain.undone(in: originalSamples, rate: predictor.sampleRate)
+        predictor.observation.samples = restored.samples
+        let logJacobian = predictor.logGainSum(of: restored, at: model.delaySamples)
         current = self.modelWithChanges(
           model.response.kind.parameterFreeKind, at: model.delaySamples)
         current.logEvidence -= logJacobian + predictor.cost(of: gain)

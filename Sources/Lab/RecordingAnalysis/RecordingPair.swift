@@ -60,9 +60,9 @@ package struct RecordingPair {
   func restored(from compressor: SoftKneeCompressor) -> Self {
     var restoredPair = self
     let rate = lowRateRecording.decimatedRate
-    let undone = compressor.undone(in: lowRateRecording.samples.map(Double.init), rate: rate)
+    let restored = compressor.undone(in: lowRateRecording.samples.map(Double.init), rate: rate)
     restoredPair.lowRateRecording = LowRateSignal(
-      of: undone.samples.map(Float.init), rate: rate, targetRate: rate)
+      of: restored.samples.map(Float.init), rate: rate, targetRate: rate)
     return restoredPair
   }
 

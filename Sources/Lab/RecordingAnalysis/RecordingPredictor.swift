@@ -218,9 +218,9 @@ struct RecordingPredictor {
     0.5 * Double(gain.parameterCount) * logSampleCount
   }
 
-  /// Returns the sum of the automatic gain's logarithms over the excerpt at a delay.
-  func logGainSum(of gains: [Double], at delay: Int) -> Double {
-    observation.excerpt(of: gains, at: delay).reduce(0) { $0 + ($1 > 0 ? log($1) : 0) }
+  /// Returns the sum of the gains' logarithms over the excerpt at a delay.
+  func logGainSum(of restored: RestoredRecording, at delay: Int) -> Double {
+    observation.excerpt(of: restored.logGains, at: delay).reduce(0, +)
   }
 
   /// Replaces a model's response with the most probable response, and fits it to the recording.
