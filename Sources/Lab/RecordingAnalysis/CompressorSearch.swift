@@ -1,7 +1,8 @@
 /// Finds the compressor that makes a recording most probable.
 ///
 /// 1. Undo each compressor of a coarse grid, and compute the log evidence of the restored
-///    recording.
+///    recording. The grid contains fast compressors, and slow ones with a high ratio, which level
+///    speech and film sound.
 /// 2. Refine the parameters of the best compressor by coordinate descent.
 struct CompressorSearch {
   let problem: GainProblem
@@ -10,6 +11,12 @@ struct CompressorSearch {
   private static let refinementFactors = [1.5, 1.25, 1.25, 1.12, 1.12, 1.06, 1.06, 1.03, 1.03]
   /// The step of the look-ahead at a factor of 2, in seconds.
   private static let lookAheadStepSeconds = 0.008
+
+  /// The minimum threshold, relative to the peak of the recording.
+  ///
+  /// A lower threshold would explain any sound, because the restored recording consists of its
+  /// loudest moment.
+  private static let minimumThresholdRatio = 0.03
 
   /// A compressor, and the log evidence of the recording that it restores.
   struct RatedCompressor {
@@ -58,6 +65,15 @@ struct CompressorSearch {
         }
       }
     }
+    for release in [0.4, 1.5] {
+      for threshold in [0.02, 0.06, 0.2] {
+        compressors.append(
+          SoftKneeCompressor(
+            thresholdAmplitude: threshold * problem.peakMagnitude, kneeDecibels: 3,
+            reductionSlope: 0.85, attackSeconds: 0.03, releaseSeconds: release,
+            lookAheadSeconds: 0))
+      }
+    }
     return compressors
   }
 
@@ -96,7 +112,8 @@ struct CompressorSearch {
     _ compressor: SoftKneeCompressor, near similar: RatedCompressor?
   ) -> RatedCompressor? {
     guard compressor.reductionSlope <= SoftKneeCompressor.maximumReductionSlope,
-      compressor.lookAheadSeconds >= 0
+      compressor.lookAheadSeconds >= 0,
+      compressor.thresholdAmplitude >= Self.minimumThresholdRatio * problem.peakMagnitude
     else { return nil }
     let restored = compressor.undone(
       in: problem.samples, rate: problem.sampleRate, startingLogGains: similar?.logGains)

@@ -85,6 +85,10 @@ package enum RecordingThreshold {
   static let minimumLevelDecibelsWithGainControl = 3.5
   /// The minimum level change to report after the gain of a compressor was undone.
   static let minimumLevelDecibelsAfterCompressor = 3.0
+  /// The minimum level change to report after the effect of a room was removed incompletely.
+  ///
+  /// Reflections that the model of the room does not contain look like smaller changes.
+  static let minimumLevelDecibelsAfterRoom = 3.0
   static let minimumTimeSeconds = 0.001
   static let minimumFrequencyPercent = 3.0
   /// The minimum fraction of an event's energy that its change explains.

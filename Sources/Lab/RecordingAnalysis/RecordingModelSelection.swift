@@ -34,6 +34,8 @@ package struct RecordingModelSelection {
   private static let leadSecondsWithFewEvents = 0.5
   /// The maximum difference between the delays of models that share a gain control, in seconds.
   private static let maximumDelayDifferenceSeconds = 0.08
+  /// The maximum improvement of a residual by an automatic gain, in decibels.
+  private static let maximumResidualImprovementDecibels = 10.0
   /// The minimum changes to report, for each kind of change.
   ///
   /// They are in decibels, in seconds, and as the logarithm of a frequency ratio.
@@ -125,13 +127,8 @@ package struct RecordingModelSelection {
     }
     let originalSamples = predictor.observation.samples
     for model in models {
-      guard
-        Double(abs(model.delaySamples - bestModel.delaySamples))
-          < Self.maximumDelayDifferenceSeconds * predictor.sampleRate,
-        !model.response.kind.isRoom
-      else {
-        continue
-      }
+      if isUnchangedWithAutomaticGain { break }
+      guard isPlausibleWithAutomaticGain(model, besides: bestModel) else { continue }
       var current = model
       // Gain control looks like level changes. After it is inverted, fewer changes remain and the
       // estimate improves.
@@ -154,6 +151,30 @@ package struct RecordingModelSelection {
         consider(current)
       }
     }
+  }
+
+  /// A Boolean value that indicates whether the best model explains the recording by an automatic
+  /// gain, without changes.
+  private var isUnchangedWithAutomaticGain: Bool {
+    guard let bestModel else { return false }
+    return bestModel.automaticGain != nil && bestModel.changes.isEmpty
+      && bestModel.residualDecibels < SufficientResidual.roomDecibels
+  }
+
+  /// Returns true if a model may become the best one with an automatic gain.
+  ///
+  /// - Parameters:
+  ///   - model: The model without a gain.
+  ///   - best: The best model without a gain.
+  private func isPlausibleWithAutomaticGain(
+    _ model: RecordingModel, besides best: RecordingModel
+  ) -> Bool {
+    let delayDifferenceSeconds =
+      Double(abs(model.delaySamples - best.delaySamples)) / predictor.sampleRate
+    // A room takes the most time to fit. If another response is better, there are no reflections.
+    return delayDifferenceSeconds < Self.maximumDelayDifferenceSeconds
+      && model.residualDecibels < best.residualDecibels + Self.maximumResidualImprovementDecibels
+      && (best.response.kind.isRoom || !model.response.kind.isRoom)
   }
 
   /// Returns the best model with one kind of response near a delay.

@@ -91,14 +91,23 @@ package struct RecordingResult {
   }
   /// Returns true if this result is preferable to another result.
   ///
-  /// It is preferable if it has a lower cost, or if its events can be compared and the other result
-  /// is less reliable.
+  /// It is preferable if it has a lower cost, if its events can be compared and the other result is
+  /// less reliable, or if it explains most of what the other result calls a different waveform.
   package func isBetter(than other: Self) -> Bool {
-    allowsEventComparison
+    let residualImprovementDecibels = other.residualDecibels - residualDecibels
+    let isReliable =
+      allowsEventComparison
       && (!other.allowsEventComparison || other.isTempoAtClockLimit
-        || other.residualDecibels > residualDecibels + 6)
-      || explanationCost < other.explanationCost
+        || residualImprovementDecibels > Self.minimumImprovementDecibels.ofReliableResult)
+    let explainsDifferentWaveform =
+      other.changes.contains { $0.kind == .spectrum }
+      && residualImprovementDecibels > Self.minimumImprovementDecibels.ofDifferentWaveform
+    return isReliable || explainsDifferentWaveform || explanationCost < other.explanationCost
   }
+  /// The minimum improvements of the residual for which a result is preferable, in decibels.
+  ///
+  /// They apply to a result that allows event comparison, and to one that explains a waveform.
+  private static let minimumImprovementDecibels = (ofReliableResult: 6.0, ofDifferentWaveform: 10.0)
 
   /// Explains a recording as a copy of the reference's samples.
   ///
@@ -232,9 +241,9 @@ extension RecordingResult {
   /// Above `found`, the recording does not contain the pattern; above `changed`, not with two or
   /// more changes. Above `reliable`, events are not compared; above `exact`, neither large nor
   /// several changes are reported. Above `invertedGain`, small level changes are not reported after
-  /// a gain control was inverted.
+  /// a gain control was inverted; above `room`, not after a room.
   private static let residualLimitsDecibels = (
-    found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0, invertedGain: -20.0
+    found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0, invertedGain: -20.0, room: -15.0
   )
   /// The minimum level change that counts as large, in decibels.
   private static let largeLevelChangeDecibels = 6.0
@@ -243,6 +252,8 @@ extension RecordingResult {
   ///
   /// Below it, a gain control may have caused the changes.
   private static let gainControlToleranceDecibels = 4.0
+  /// The minimum excess of the same residual for a level change after a room, in decibels.
+  private static let minimumRoomLevelEvidenceDecibels = 2.5
   /// The costs of assuming a response of the chain, and an additional automatic gain control.
   private static let chainAssumptionCosts = (response: 0.6, gain: 0.6)
 
@@ -270,6 +281,11 @@ extension RecordingResult {
     match.eventCount = modelSelection.reference.waveforms.count
     match.detectableEventCount = modelSelection.reference.waveforms.count
     changes = modelSelection.changes(of: bestModel)
+    if bestModel.response.kind.isRoom, changes.count > 1 {
+      // Reflections of another changed event look like small level changes.
+      let minimumDecibels = RecordingThreshold.minimumLevelDecibelsAfterRoom
+      changes.removeAll { $0.isLevelChange(below: minimumDecibels) }
+    }
     explanationCost =
       Self.chainAssumptionCosts.response
       + (bestModel.automaticGain == nil ? 0 : Self.chainAssumptionCosts.gain)
@@ -289,23 +305,10 @@ extension RecordingResult {
       bestModel.residualDecibels < Self.residualLimitsDecibels.reliable
       && (hasOneSmallChange
         || isExact && changes.count < min(3, modelSelection.reference.waveforms.count))
-    // An inexactly inverted gain control looks like a level change. So does a gain that no model
-    // inverts. Both leave a large residual.
-    let isGainInvertedExactly =
-      bestModel.automaticGain != nil
-      && bestModel.residualDecibels < Self.residualLimitsDecibels.invertedGain
-    let hasGainControlAlternative =
-      bestModel.automaticGain == nil
-      && modelSelection.unchangedResidualDecibelsWithGain
-        < bestModel.residualDecibels + Self.gainControlToleranceDecibels
-    let minimumLevelDecibels: Double
-    if !isExact, !isGainInvertedExactly {
-      minimumLevelDecibels = Self.largeLevelChangeDecibels
-    } else if hasGainControlAlternative {
-      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibelsWithGainControl
-    } else {
-      minimumLevelDecibels = RecordingModelSelection.minimumReportedChange.decibels
-    }
+    let minimumLevelDecibels = Self.minimumLevelDecibels(
+      of: bestModel,
+      gainExcessDecibels: modelSelection.unchangedResidualDecibelsWithGain
+        - bestModel.residualDecibels)
     reportedChanges =
       allowsEventComparison
       ? changes.filter { !$0.isLevelChange(below: minimumLevelDecibels) } : []
@@ -330,6 +333,36 @@ extension RecordingResult {
     if quietPower > RecordingThreshold.minimumBackgroundPower {
       match.noiseDecibels = Decibels.of(power: quietPower)
     }
+  }
+
+  /// Returns the minimum level change to report for a model of the chain, in decibels.
+  ///
+  /// An inexactly inverted gain control looks like a level change. So does a gain that no model
+  /// inverts. Both leave a large residual. Late reflections leave a large residual, too, so the
+  /// level changes after a room are compared with a gain control as the alternative.
+  ///
+  /// - Parameters:
+  ///   - model: The most probable model.
+  ///   - gainExcessDecibels: The residual of the unchanged reference with a gain control, relative
+  ///     to that of the model.
+  private static func minimumLevelDecibels(
+    of model: RecordingModel, gainExcessDecibels: Double
+  ) -> Double {
+    let hasGain = model.automaticGain != nil
+    let isRoom = model.response.kind.isRoom
+    let exactDecibels =
+      hasGain ? residualLimitsDecibels.invertedGain : residualLimitsDecibels.exact
+    if model.residualDecibels < exactDecibels, !(hasGain && isRoom) {
+      let mayBeGain = !hasGain && gainExcessDecibels < gainControlToleranceDecibels
+      return mayBeGain
+        ? RecordingThreshold.minimumLevelDecibelsWithGainControl
+        : RecordingModelSelection.minimumReportedChange.decibels
+    }
+    let isRoomLevelMeasurable =
+      isRoom && model.residualDecibels < residualLimitsDecibels.room
+      && gainExcessDecibels > minimumRoomLevelEvidenceDecibels
+    return isRoomLevelMeasurable
+      ? RecordingThreshold.minimumLevelDecibelsAfterRoom : largeLevelChangeDecibels
   }
 }
 

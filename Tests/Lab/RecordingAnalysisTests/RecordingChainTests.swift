@@ -148,6 +148,41 @@ struct RecordingChainTests {
     return zip(signal, gains.dropFirst(lookAheadSamples)).map { $0 * $1 }
   }
 
+  /// A gain control that gives speech and film sound a constant level.
+  private enum Leveler {
+    /// The duration over which the RMS value is measured, in seconds.
+    static let averagingSeconds = 0.005
+    /// The target level relative to the RMS value of the sound, in decibels.
+    static let relativeTargetDecibels = 2.0
+    static let maximumGainDecibels = 12.0
+    static let attackSeconds = 0.05
+    static let releaseSeconds = 1.5
+  }
+
+  /// Returns the sound after a leveler.
+  private static func withLeveler(_ signal: [Double]) -> [Double] {
+    let blockSampleCount = Int(Leveler.averagingSeconds * 48_000)
+    func decibels(_ samples: ArraySlice<Double>) -> Double {
+      10 * log10(samples.reduce(1e-12) { $0 + $1 * $1 } / Double(samples.count))
+    }
+    func coefficient(_ seconds: Double) -> Double { 1 - exp(-Leveler.averagingSeconds / seconds) }
+    let target = decibels(signal[...]) + Leveler.relativeTargetDecibels
+    var gainDecibels = Leveler.maximumGainDecibels
+    return stride(from: 0, to: signal.count, by: blockSampleCount).flatMap { start -> [Double] in
+      let block = signal[start..<min(signal.count, start + blockSampleCount)]
+      let wanted = min(Leveler.maximumGainDecibels, target - decibels(block))
+      let isAttack = wanted < gainDecibels
+      let change =
+        coefficient(isAttack ? Leveler.attackSeconds : Leveler.releaseSeconds)
+        * (wanted - gainDecibels)
+      let (first, last) = (pow(10, gainDecibels / 20), pow(10, (gainDecibels + change) / 20))
+      gainDecibels += change
+      return block.enumerated().map { index, value in
+        value * (first + (last - first) * Double(index) / Double(block.count))
+      }
+    }
+  }
+
   private static var names: [String] {
     RecordingCase.count == nil
       ? ["heartbeat", "success-rhythm", "error"]
@@ -295,6 +330,34 @@ struct RecordingChainTests {
         Self.withReverberation(pattern.signal.mono, using: &generator), using: &generator))
     #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     #expect(comparison.notes == ["B sounds as if recorded through a room; its effect was removed."])
+  }
+
+  @Test(
+    "The gain of a leveler after a room is no difference",
+    arguments: ["swipe-heavy", "swipe-up", "level-up", "celebration"])
+  func levelerAfterRoomIsNoDifference(name: String) throws {
+    var generator = LinearCongruentialGenerator(seed: 7)
+    let pattern = try take(try shipped(name))
+    let reverberant = Self.withReverberation(pattern.signal.mono, using: &generator)
+    let comparison = Comparison(
+      pattern, Self.takeWithNoise(Self.withLeveler(reverberant), using: &generator))
+    #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
+    #expect(comparison.recordingMatch?.outcome == .found)
+    #expect(comparison.recordingMatch?.playbackAndRecordingChain?.hasNonresonantResponse == true)
+  }
+
+  @Test("A missing event is reported after a room and a leveler", arguments: [0, 2, 4])
+  func missingEventAfterRoomAndLevelerIsReported(index: Int) throws {
+    var generator = LinearCongruentialGenerator(seed: 7)
+    let pattern = try shipped("celebration")
+    var changed = pattern
+    let seconds = changed.events.remove(at: index).time
+    let reverberant = Self.withReverberation(try take(changed).signal.mono, using: &generator)
+    let comparison = Comparison(
+      try take(pattern), Self.takeWithNoise(Self.withLeveler(reverberant), using: &generator))
+    let differences = reportedDifferences(comparison)
+    #expect(differences.map(\.kind) == [.missing], "\(comparison.sentences)")
+    #expect(differences.contains { abs($0.timeRange.lowerBound - seconds) < 0.03 })
   }
 
   /// A room is detected even with two events, and it does not explain a change of one of them.
