@@ -59,10 +59,8 @@ struct LayeredFit {
     applyChanges(columnChanges, of: modelColumns, to: &tones, &bursts)
   }
 
-  /// Subtracts tones and bursts from a signal.
-  private func residual(
-    of tones: [TonePath], _ bursts: [FoundBurst], in signal: [Float]
-  ) -> [Float] {
+  /// Returns the samples of a signal that tones and bursts do not explain.
+  func residual(of tones: [TonePath], _ bursts: [FoundBurst], in signal: [Float]) -> [Float] {
     var remainingSamples = PursuitResidual(signal, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
     for tone in tones {

@@ -59,6 +59,11 @@ struct LayeredTrace {
   /// The RMS level of the noise in the sound.
   private let noiseLevel: Float
 
+  /// The joint fit of tones and bursts.
+  private var layeredFit: LayeredFit {
+    LayeredFit(dictionary: dictionary, sampleRate: dictionary.sampleRate)
+  }
+
   /// Traces the transients and continuous events of a vibration.
   ///
   /// - Parameters:
@@ -112,9 +117,8 @@ struct LayeredTrace {
 
   /// Returns the energy of the samples that tones and bursts do not explain.
   private func unexplainedEnergy(_ selection: ToneSelection, _ bursts: [FoundBurst]) -> Double {
-    var unexplainedSamples = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
-      .unpaddedSamples
-    selection.add(to: &unexplainedSamples, times: -1)
+    let unexplainedSamples = layeredFit.residual(
+      of: selection.selectedTones, bursts, in: samples)
     return Statistics.energy(of: unexplainedSamples)
   }
 
@@ -123,7 +127,6 @@ struct LayeredTrace {
   private func refineSelection(
     _ selection: inout ToneSelection, _ bursts: inout [FoundBurst], pass: Int
   ) {
-    let layeredFit = LayeredFit(dictionary: dictionary, sampleRate: dictionary.sampleRate)
     let samplesWithoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
     let candidates = candidateTones(

@@ -16,13 +16,17 @@ struct ToneGainSearch {
   /// The samples of the signal that contains tones and bursts.
   let signalSamples: [Float]
 
+  /// The joint fit of tones and bursts.
+  private var layeredFit: LayeredFit {
+    LayeredFit(dictionary: dictionary, sampleRate: sampleRate)
+  }
+
   /// Drops bursts that tones with other gains explain, and refines these tones.
   ///
   /// - Parameters:
   ///   - bursts: The bursts. Bursts that the gains of tones explain are removed.
   ///   - tones: The tones. All tones are refined if bursts are removed.
   func replaceGainChanges(among bursts: inout [FoundBurst], in tones: inout [TonePath]) {
-    let layeredFit = LayeredFit(dictionary: dictionary, sampleRate: sampleRate)
     for burst in bursts.sorted(by: { $0.explainedEnergy > $1.explainedEnergy }) {
       guard bursts.contains(where: { $0.startSample == burst.startSample }) else { continue }
       let groupLength = StepSearch.stepGroupSeconds * durationFactor * sampleRate
@@ -98,8 +102,7 @@ struct ToneGainSearch {
   ) -> Double {
     var fittedTones = tones
     var fittedBursts = bursts
-    LayeredFit(dictionary: dictionary, sampleRate: sampleRate)
-      .refine(&fittedTones, &fittedBursts, in: signal)
+    layeredFit.refine(&fittedTones, &fittedBursts, in: signal)
     return residualEnergy(of: fittedTones, fittedBursts, in: range, of: signal)
   }
 
@@ -107,11 +110,7 @@ struct ToneGainSearch {
   private func residualEnergy(
     of tones: [TonePath], _ bursts: [FoundBurst], in range: Range<Int>, of signal: [Float]
   ) -> Double {
-    var residual = PursuitResidual(signal, dictionary: dictionary, subtracting: bursts)
-      .unpaddedSamples
-    for tone in tones {
-      tone.add(to: &residual, times: -1)
-    }
+    let residual = layeredFit.residual(of: tones, bursts, in: signal)
     return Statistics.energy(of: residual[range])
   }
 }
