@@ -35,9 +35,11 @@ struct TonePath {
     }
   }
 
-  /// The duration of the waveform beyond the first and after the last window, in seconds.
+  /// The duration of the waveform before the first and after the last window, in seconds.
   ///
-  /// There, the waveform continues with constant frequency and amplitude.
+  /// In these parts, the frequency and the amplitude are constant. If a tone sounds up to an end of
+  /// its waveform, `ToneSelection` continues the waveform there by this duration. It repeats this
+  /// step as long as the continuation explains the signal.
   static let continuationSeconds = 0.12
   /// The margin between the ends of the windows and `coreSamples`, in samples.
   private static let coreMarginSamples = 3

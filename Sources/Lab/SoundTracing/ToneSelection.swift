@@ -225,10 +225,10 @@ struct ToneSelection {
   /// If an edge coincides with an end of the waveform, the tone may sound beyond that end. The
   /// waveform is continued if the continuation removes most of its own energy from the residual.
   private func continueToEdges(_ tone: inout TonePath, in residual: [Float]) -> Range<Int> {
+    let addedCount = Int(TonePath.continuationSeconds * durationFactor * sampleRate)
     var span = bestEdges(of: tone, in: residual)
     while true {
       let waveformRange = tone.waveformRange
-      let addedCount = Int(TonePath.continuationSeconds * durationFactor * sampleRate)
       let isStartOpen = span.lowerBound == waveformRange.lowerBound
       let isEndOpen = span.upperBound == waveformRange.upperBound
       let start = waveformRange.lowerBound - (isStartOpen ? addedCount : 0)
@@ -242,19 +242,31 @@ struct ToneSelection {
         min(continuedSpan.lowerBound, span.lowerBound)..<span.lowerBound,
         span.upperBound..<max(continuedSpan.upperBound, span.upperBound),
       ]
-      var energy = 0.0
-      var removedEnergy = 0.0
-      for position in addedRanges.joined() {
-        let sample = continuedTone.waveform[position - continuedTone.waveformStart]
-        energy += Double(sample) * Double(sample)
-        removedEnergy += Self.removedEnergy(residual[position], sample)
-      }
-      guard energy > 0, removedEnergy >= Self.minimumRemovedEnergyFraction * energy else {
-        return span
-      }
+      guard Self.isExplained(residual, in: addedRanges, by: continuedTone) else { return span }
       tone = continuedTone
       span = continuedSpan
     }
+  }
+
+  /// Returns true if subtracting a tone removes most of the tone's own energy from a residual.
+  ///
+  /// Returns false if the tone has no energy.
+  ///
+  /// - Parameters:
+  ///   - residual: The signal without the other tones.
+  ///   - ranges: The ranges of samples in which the energy is measured, within the waveform.
+  ///   - tone: The tone.
+  private static func isExplained(
+    _ residual: [Float], in ranges: [Range<Int>], by tone: TonePath
+  ) -> Bool {
+    var energy = 0.0
+    var removedEnergySum = 0.0
+    for position in ranges.joined() {
+      let sample = tone.waveform[position - tone.waveformStart]
+      energy += Double(sample) * Double(sample)
+      removedEnergySum += removedEnergy(residual[position], sample)
+    }
+    return energy > 0 && removedEnergySum >= minimumRemovedEnergyFraction * energy
   }
 
   private func bestEdges(of tone: TonePath, in residual: [Float]) -> Range<Int> {
