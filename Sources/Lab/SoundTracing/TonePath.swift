@@ -25,13 +25,18 @@ struct TonePath {
 
   /// The values of the tone in one window.
   struct Node {
-    var centerSample: Int
-    var halfLengthSamples: Int
-    var tone: WindowTone
-
+    /// The sample index of the window's center.
+    let centerSample: Int
     /// The range of samples that the window covers.
-    var samples: Range<Int> {
-      centerSample - halfLengthSamples..<centerSample + halfLengthSamples + 1
+    let samples: Range<Int>
+    /// The tone at the center of the window.
+    let tone: WindowTone
+
+    /// Creates the values of a tone in a window.
+    init(_ tone: WindowTone, in window: ToneWindow) {
+      centerSample = window.centerSample
+      samples = window.samples
+      self.tone = tone
     }
   }
 

@@ -22,6 +22,11 @@ struct ToneWindow {
   var halfLengthSamples: Int
   /// The tones of the window; empty for silence.
   var tones: [WindowTone]
+
+  /// The range of samples that the window covers.
+  var samples: Range<Int> {
+    centerSample - halfLengthSamples..<centerSample + halfLengthSamples + 1
+  }
 }
 
 /// The fit of up to three tones to a short window.

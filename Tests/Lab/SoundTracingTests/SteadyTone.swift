@@ -51,12 +51,12 @@ struct SteadyTone {
     -> TonePath
   {
     let nodes = centers.map { center in
-      TonePath.Node(
-        centerSample: center, halfLengthSamples: 64,
-        tone: WindowTone(hertz: hertz, amplitude: amplitude, centerPhase: phase(at: center)))
+      let windowTone = WindowTone(
+        hertz: hertz, amplitude: amplitude, centerPhase: phase(at: center))
+      let window = ToneWindow(centerSample: center, halfLengthSamples: 64, tones: [windowTone])
+      return TonePath.Node(windowTone, in: window)
     }
-    var path = TonePath(
-      nodes, rate: rate, sampleCount: Self.signalSampleCount, timeScale: 1)
+    var path = TonePath(nodes, rate: rate, sampleCount: Self.signalSampleCount, timeScale: 1)
     if let soundingSamples {
       path.soundingSamples = soundingSamples
       path.coreSamples = TonePath.coreRange(of: soundingSamples)
