@@ -22,16 +22,11 @@ struct StepSearch {
   /// The paths from which the tones were selected.
   let candidates: [TonePath]
 
-  /// The maximum residual energy of a step, relative to that of the replaced bursts.
-  static let maximumStepToBurstResidualRatio = 1.3
-  /// The maximum ratio for a step to a tone of which only the windows start or end near the burst.
-  private static let maximumWindowStepToBurstResidualRatio = 0.2
-  /// The residual energy of even a correct model, relative to the energy of the signal.
-  static let modelErrorEnergyFraction = 0.004
-  /// The maximum time between bursts that belong to the same step, in seconds.
-  static let stepGroupSeconds = 0.04
-  /// The duration of the compared signal on each side of a burst, in seconds.
-  static let comparisonMarginSeconds = 0.06
+  /// The maximum residual ratio for a step between windows that start or end near the burst.
+  ///
+  /// A step to a tone of which only the windows start or end there must explain the signal much
+  /// better than the bursts.
+  private static let maximumWindowStepResidualRatio = 0.2
   /// The maximum time between a burst and the edge of a tone that may replace it, in seconds.
   private static let maximumEdgeDistanceSeconds = 0.03
   /// The number of samples before and after a burst in which a tone may be divided.
@@ -52,31 +47,33 @@ struct StepSearch {
     selection.add(to: &toneResidual, times: -1)
     for burst in bursts.sorted(by: { $0.explainedEnergy > $1.explainedEnergy }) {
       guard bursts.contains(where: { $0.startSample == burst.startSample }) else { continue }
-      let count = dictionary.atoms[burst.atomIndex].sampleCount
-      let groupLength = Self.stepGroupSeconds * durationFactor * sampleRate
-      let group = bursts.filter { Double(abs($0.startSample - burst.startSample)) < groupLength }
-      let margin = Int(Self.comparisonMarginSeconds * durationFactor * sampleRate)
-      let range = (burst.startSample - margin..<burst.startSample + count + margin).clamped(
-        to: signalSamples.indices)
-      let firstPosition = burst.startSample - Self.divisionMarginSamples
-      let endPosition = burst.startSample + count + Self.divisionMarginSamples
-      let positions = firstPosition..<endPosition
+      let replacement = BurstReplacement(
+        of: burst, among: bursts, in: signalSamples, dictionary: dictionary,
+        sampleRate: sampleRate, durationFactor: durationFactor)
+      let range = replacement.comparedRange
+      let positions = divisionPositions(around: burst)
       let divisions = divisibleTones(near: positions, in: selection).compactMap { tones in
         bestDivision(of: tones, near: positions, in: range, toneResidual, selection)
       }
       guard !divisions.isEmpty else { continue }
-      let burstResidualEnergy = residualEnergy(subtracting: group, in: range, toneResidual)
-      let modelErrorEnergy =
-        Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
+      let burstResidualEnergy = residualEnergy(
+        subtracting: replacement.group, in: range, toneResidual)
       let acceptableDivisions = divisions.filter { division in
-        division.residualEnergy
-          < division.maximumResidualRatio * burstResidualEnergy + modelErrorEnergy
+        let maximumEnergy = replacement.maximumResidualEnergy(
+          comparedWith: burstResidualEnergy, ratio: division.maximumResidualRatio)
+        return division.residualEnergy < maximumEnergy
       }
       guard let best = acceptableDivisions.min(by: { $0.residualEnergy < $1.residualEnergy })
       else { continue }
       replaceTones(with: best, in: &selection, &toneResidual)
-      bursts.removeAll { burst in group.contains { $0.startSample == burst.startSample } }
+      bursts = replacement.otherBursts
     }
+  }
+
+  /// Returns the positions near a burst at which a tone may be divided.
+  private func divisionPositions(around burst: FoundBurst) -> Range<Int> {
+    let endSample = burst.startSample + dictionary.atoms[burst.atomIndex].sampleCount
+    return burst.startSample - Self.divisionMarginSamples..<endSample + Self.divisionMarginSamples
   }
 
   /// Replaces the divided tones by both parts, and updates the residual.
@@ -117,7 +114,7 @@ struct StepSearch {
     let singleTones = singleIndices.map { index in
       DivisibleTones(
         indices: [index], first: tones[index], last: tones[index], minimumPartCount: 1,
-        maximumResidualRatio: Self.maximumStepToBurstResidualRatio)
+        maximumResidualRatio: BurstReplacement.maximumResidualRatio)
     }
     let nearCandidates = candidates.filter { candidate in
       candidate.hasStart(in: edgeRange) || candidate.hasEnd(in: edgeRange)
@@ -149,7 +146,7 @@ struct StepSearch {
         return DivisibleTones(
           indices: [first, second], first: tones[first], last: tones[second], minimumPartCount: 2,
           maximumResidualRatio: hasEdgesInRange
-            ? Self.maximumStepToBurstResidualRatio : Self.maximumWindowStepToBurstResidualRatio)
+            ? BurstReplacement.maximumResidualRatio : Self.maximumWindowStepResidualRatio)
       }
     }
   }
@@ -175,7 +172,7 @@ struct StepSearch {
       return pairs.map { pair in
         DivisibleTones(
           indices: [index], first: pair.first, last: pair.last, minimumPartCount: 2,
-          maximumResidualRatio: Self.maximumWindowStepToBurstResidualRatio)
+          maximumResidualRatio: Self.maximumWindowStepResidualRatio)
       }
     }
   }
