@@ -266,6 +266,8 @@ private struct Division {
   /// The maximum residual energy, relative to that of the replaced bursts.
   var maximumResidualRatio: Double
 
+  // MARK: - Edges
+
   /// Moves the end of the first tone and the start of the second tone to the best positions.
   ///
   /// They are found by cumulative sums of the removed energy.
@@ -275,40 +277,69 @@ private struct Division {
   ///   - range: The range of samples in which the residual is minimized.
   ///   - signal: The signal that contains both tones.
   mutating func fitEdges(in span: Range<Int>, comparing range: Range<Int>, of signal: [Float]) {
-    // The energy that the second tone removes from each position on, and its best start.
-    var bestTailStart = range.upperBound
-    var bestTailEnergy = 0.0
-    var tailEnergy = 0.0
-    var bestTailsByPosition = [(energy: Double, start: Int)](
-      repeating: (0, range.upperBound), count: range.count + 1)
-    for position in range.reversed() {
-      if position < span.upperBound {
-        tailEnergy += Self.removedEnergy(by: secondTone, at: position, in: signal)
-      }
-      if tailEnergy > bestTailEnergy {
-        bestTailEnergy = tailEnergy
-        bestTailStart = position
-      }
-      bestTailsByPosition[position - range.lowerBound] = (bestTailEnergy, bestTailStart)
-    }
+    let bestStarts = bestStartsOfSecondTone(before: span.upperBound, in: range, of: signal)
     var headEnergy = 0.0
-    var bestBoundary = (
-      energy: bestTailsByPosition[0].energy, end: range.lowerBound,
-      start: bestTailsByPosition[0].start
-    )
+    var bestEnergy = bestStarts[0].removedEnergy
+    var bestEnd = range.lowerBound
+    var bestStart = bestStarts[0].position
     for position in range {
       if position >= span.lowerBound {
         headEnergy += Self.removedEnergy(by: firstTone, at: position, in: signal)
       }
-      let next = bestTailsByPosition[position - range.lowerBound + 1]
-      if headEnergy + next.energy > bestBoundary.energy {
-        bestBoundary = (headEnergy + next.energy, position + 1, next.start)
+      let nextStart = bestStarts[position - range.lowerBound + 1]
+      if headEnergy + nextStart.removedEnergy > bestEnergy {
+        bestEnergy = headEnergy + nextStart.removedEnergy
+        bestEnd = position + 1
+        bestStart = nextStart.position
       }
     }
-    residualEnergy = Statistics.energy(of: signal[range]) - bestBoundary.energy
-    Self.setSpan(of: &firstTone, from: span.lowerBound, to: bestBoundary.end)
-    Self.setSpan(of: &secondTone, from: bestBoundary.start, to: span.upperBound)
+    residualEnergy = Statistics.energy(of: signal[range]) - bestEnergy
+    Self.setSpan(of: &firstTone, from: span.lowerBound, to: bestEnd)
+    Self.setSpan(of: &secondTone, from: bestStart, to: span.upperBound)
   }
+
+  /// A start of the second tone.
+  private struct ToneStart {
+    /// The first sample of the tone.
+    var position: Int
+    /// The energy that the tone removes from the signal between its start and the end of the range.
+    var removedEnergy: Double
+  }
+
+  /// Returns the best start of the second tone at or after each sample of a range.
+  ///
+  /// The last element, for the end of the range, is a tone that starts there and removes no energy.
+  ///
+  /// - Parameters:
+  ///   - endPosition: The end of the second tone.
+  ///   - range: The range of samples in which the tone may start.
+  ///   - signal: The signal that contains the tone.
+  private func bestStartsOfSecondTone(
+    before endPosition: Int, in range: Range<Int>, of signal: [Float]
+  ) -> [ToneStart] {
+    var bestStart = ToneStart(position: range.upperBound, removedEnergy: 0)
+    var bestStarts = [ToneStart](repeating: bestStart, count: range.count + 1)
+    var tailEnergy = 0.0
+    for position in range.reversed() {
+      if position < endPosition {
+        tailEnergy += Self.removedEnergy(by: secondTone, at: position, in: signal)
+      }
+      if tailEnergy > bestStart.removedEnergy {
+        bestStart = ToneStart(position: position, removedEnergy: tailEnergy)
+      }
+      bestStarts[position - range.lowerBound] = bestStart
+    }
+    return bestStarts
+  }
+
+  private static func setSpan(of tone: inout TonePath?, from start: Int, to end: Int) {
+    guard let domain = tone?.waveformRange else { return }
+    let span = (start..<max(start, end)).clamped(to: domain)
+    tone?.soundingSamples = span
+    tone?.coreSamples = TonePath.coreRange(of: span)
+  }
+
+  // MARK: - Energy
 
   /// Adds the energy of samples outside of a range that the replaced tones explain and neither part
   /// covers.
@@ -323,27 +354,45 @@ private struct Division {
     of tones: [TonePath], outside range: Range<Int>, in signal: [Float]
   ) {
     let keptRanges = [firstTone?.soundingSamples, range, secondTone?.soundingSamples]
-      .compactMap { $0 }.sorted { $0.lowerBound < $1.lowerBound }
+      .compactMap { $0 }
     for tone in tones {
-      let end = tone.soundingSamples.upperBound
-      var position = tone.soundingSamples.lowerBound
-      for keptRange in keptRanges + [end..<end] {
-        while position < min(keptRange.lowerBound, end) {
-          residualEnergy += Self.removedEnergy(by: tone, at: position, in: signal)
-          position += 1
-        }
-        position = max(position, keptRange.upperBound)
+      for lostRange in Self.parts(of: tone.soundingSamples, outside: keptRanges) {
+        addRemovedEnergy(by: tone, in: lostRange, of: signal)
       }
     }
   }
 
-  private static func setSpan(of tone: inout TonePath?, from start: Int, to end: Int) {
-    guard let domain = tone?.waveformRange else { return }
-    let span = (start..<max(start, end)).clamped(to: domain)
-    tone?.soundingSamples = span
-    tone?.coreSamples = TonePath.coreRange(of: span)
+  /// Adds the energy that a tone removes from a signal in a range of samples.
+  private mutating func addRemovedEnergy(
+    by tone: TonePath, in range: Range<Int>, of signal: [Float]
+  ) {
+    for position in range {
+      residualEnergy += Self.removedEnergy(by: tone, at: position, in: signal)
+    }
   }
 
+  /// Returns the parts of a range that are outside of other ranges, by position.
+  private static func parts(
+    of range: Range<Int>, outside excludedRanges: [Range<Int>]
+  ) -> [Range<Int>] {
+    var parts: [Range<Int>] = []
+    var position = range.lowerBound
+    for excludedRange in excludedRanges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      let partEnd = min(excludedRange.lowerBound, range.upperBound)
+      if position < partEnd {
+        parts.append(position..<partEnd)
+      }
+      position = max(position, excludedRange.upperBound)
+    }
+    if position < range.upperBound {
+      parts.append(position..<range.upperBound)
+    }
+    return parts
+  }
+
+  /// Returns the energy removed from a signal by subtracting one sample of a tone.
+  ///
+  /// Returns 0 without a tone, and outside of its waveform.
   private static func removedEnergy(
     by tone: TonePath?, at position: Int, in signal: [Float]
   ) -> Double {
