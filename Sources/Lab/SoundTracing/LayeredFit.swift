@@ -184,10 +184,10 @@ struct LayeredFit {
     }
   }
 
-  /// Returns the interpolated gains of a tone as magnitudes and unwrapped angles.
+  /// Returns the interpolated gain at each sample of a tone.
   private static func interpolatedGains(
     in span: Range<Int>, knots: [Double], real: [Double], imaginary: [Double]
-  ) -> [(magnitude: Double, angle: Double)] {
+  ) -> [TonePath.Gain] {
     let knotIntervalSamples = max(1, knots[1] - knots[0])
     var previousAngle = 0.0
     return span.map { position in
@@ -200,7 +200,7 @@ struct LayeredFit {
       var angle = atan2(imaginaryGain, realGain)
       angle -= ((angle - previousAngle) / (2 * .pi)).rounded() * 2 * .pi
       previousAngle = angle
-      return (magnitude, angle)
+      return TonePath.Gain(magnitude: magnitude, angle: angle)
     }
   }
 }

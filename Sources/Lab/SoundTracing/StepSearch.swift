@@ -270,7 +270,7 @@ private struct Division {
 
   /// Moves the end of the first tone and the start of the second tone to the best positions.
   ///
-  /// They are found by cumulative sums of the removed energy.
+  /// The positions are found by cumulative sums of the removed energy.
   ///
   /// - Parameters:
   ///   - span: The range from the start of the first part to the end of the second part.

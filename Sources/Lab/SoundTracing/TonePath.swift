@@ -3,8 +3,8 @@ internal import SignalAnalysis
 
 /// A tone with a start and an end.
 ///
-/// It has a waveform, interpolated between consecutive windows, and the range of samples in which
-/// it sounds.
+/// The tone has a waveform, interpolated between consecutive windows, and a range of samples in
+/// which it sounds.
 ///
 /// Between windows, the phase is a cubic curve whose slope at each window is the frequency, and the
 /// amplitude is linear. Before the first and after the last window, frequency and amplitude are
@@ -107,10 +107,10 @@ struct TonePath {
   /// Returns true if both tones have a window of the same time and frequency.
   ///
   /// Paths share windows only as copies, so the frequencies are compared exactly.
-  func sharesWindow(with other: TonePath) -> Bool {
-    guard windowedSamples.overlaps(other.windowedSamples) else { return false }
+  func sharesWindow(with path: TonePath) -> Bool {
+    guard windowedSamples.overlaps(path.windowedSamples) else { return false }
     return windowNodes.contains { node in
-      other.windowNodes.contains {
+      path.windowNodes.contains {
         $0.centerSample == node.centerSample && $0.tone.hertz == node.tone.hertz
       }
     }
@@ -151,12 +151,18 @@ struct TonePath {
     }
   }
 
+  /// A complex gain of a tone.
+  struct Gain {
+    var magnitude: Double
+    /// The unwrapped angle, in radians.
+    var angle: Double
+  }
+
   /// Multiplies each sample of the tone by a complex gain.
   ///
-  /// - Parameters:
-  ///   - gains: The magnitude and the angle at each sample of the span. Before and after it, the
-  ///     gain is constant.
-  mutating func multiply(by gains: [(magnitude: Double, angle: Double)]) {
+  /// - Parameter gains: The gain at each sample in which the tone sounds. Before and after these
+  ///   samples, the gain is constant.
+  mutating func multiply(by gains: [Gain]) {
     guard !gains.isEmpty else { return }
     for index in waveform.indices {
       let position = min(

@@ -67,14 +67,14 @@ struct ToneSelection {
       candidateSpans[bestIndex].removedEnergy > 0
     {
       var tone = remainingCandidates.remove(at: bestIndex)
-      let (span, removedEnergy) = candidateSpans.remove(at: bestIndex)
+      let bestSpan = candidateSpans.remove(at: bestIndex)
+      let span = bestSpan.samples
       let energy = span.reduce(0.0) { sum, position in
         let sample = Double(tone.waveform[position - tone.waveformStart])
         return sum + sample * sample
       }
-      guard removedEnergy >= Self.minimumRemovedEnergyFraction * energy, span.count >= 8 else {
-        continue
-      }
+      guard bestSpan.removedEnergy >= Self.minimumRemovedEnergyFraction * energy, span.count >= 8
+      else { continue }
       tone.soundingSamples = span
       tone.coreSamples = TonePath.coreRange(of: span)
       tone.add(to: &toneResidual, times: -1)
@@ -86,21 +86,26 @@ struct ToneSelection {
     }
   }
 
-  /// Returns the best range of samples for subtracting a tone, and the removed energy.
-  ///
-  /// Subtracting the tone in this range removes the most energy from the residual.
-  private static func bestSpan(
-    of tone: TonePath, in residual: [Float]
-  ) -> (span: Range<Int>, removedEnergy: Double) {
+  /// A range of samples in which a tone is subtracted from the residual.
+  private struct SubtractedSpan {
+    var samples: Range<Int>
+    /// The energy that the subtraction removes from the residual.
+    var removedEnergy: Double
+  }
+
+  /// Returns the range of samples in which subtracting a tone removes the most energy.
+  private static func bestSpan(of tone: TonePath, in residual: [Float]) -> SubtractedSpan {
     var removedEnergySum = 0.0
     var minimumEnergySum = 0.0
     var spanStartSample = tone.waveformStart
-    var strongestSpan = (span: spanStartSample..<spanStartSample, removedEnergy: 0.0)
+    var strongestSpan = SubtractedSpan(samples: spanStartSample..<spanStartSample, removedEnergy: 0)
     for (index, sample) in tone.waveform.enumerated() {
       let position = tone.waveformStart + index
       removedEnergySum += removedEnergy(residual[position], sample)
       if removedEnergySum - minimumEnergySum > strongestSpan.removedEnergy {
-        strongestSpan = (spanStartSample..<position + 1, removedEnergySum - minimumEnergySum)
+        strongestSpan = SubtractedSpan(
+          samples: spanStartSample..<position + 1,
+          removedEnergy: removedEnergySum - minimumEnergySum)
       }
       if removedEnergySum < minimumEnergySum {
         minimumEnergySum = removedEnergySum
