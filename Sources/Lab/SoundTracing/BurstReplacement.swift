@@ -15,6 +15,18 @@ internal import SignalAnalysis
 ///       + modelErrorEnergyFraction · energy of the signal
 ///
 /// The second term is the limit where the bursts happen to explain the signal almost completely.
+///
+/// The constants are empirical: each balances false transients against lost transients. The
+/// following figures are for 120 generated patterns of simultaneous or consecutive events, half of
+/// them with transients, 320 in total. Each line changes one constant.
+///
+/// | constant | transients found | false transients |
+/// | --- | --- | --- |
+/// | none | 277 | 49 |
+/// | `maximumResidualRatio` 1; 2 | 284; 252 | 63; 29 |
+/// | `modelErrorEnergyFraction` 0; 0.016 | 283; 233 | 60; 32 |
+/// | `groupSeconds` 0.02; 0.08 | 269; 283 | 40; 70 |
+/// | `comparisonMarginSeconds` 0.03; 0.12 | 286; 248 | 47; 39 |
 struct BurstReplacement {
   /// The bursts to replace.
   let group: [FoundBurst]
