@@ -59,10 +59,8 @@ struct LayeredFit {
     applyChanges(columnChanges, of: modelColumns, to: &tones, &bursts)
   }
 
-  /// Subtracts tones and bursts from a signal.
-  private func residual(
-    of tones: [TonePath], _ bursts: [FoundBurst], in signal: [Float]
-  ) -> [Float] {
+  /// Returns the samples of a signal that tones and bursts do not explain.
+  func residual(of tones: [TonePath], _ bursts: [FoundBurst], in signal: [Float]) -> [Float] {
     var remainingSamples = PursuitResidual(signal, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
     for tone in tones {
@@ -186,10 +184,10 @@ struct LayeredFit {
     }
   }
 
-  /// Returns the interpolated gains of a tone as magnitudes and unwrapped angles.
+  /// Returns the interpolated gain at each sample of a tone.
   private static func interpolatedGains(
     in span: Range<Int>, knots: [Double], real: [Double], imaginary: [Double]
-  ) -> [(magnitude: Double, angle: Double)] {
+  ) -> [TonePath.Gain] {
     let knotIntervalSamples = max(1, knots[1] - knots[0])
     var previousAngle = 0.0
     return span.map { position in
@@ -202,7 +200,7 @@ struct LayeredFit {
       var angle = atan2(imaginaryGain, realGain)
       angle -= ((angle - previousAngle) / (2 * .pi)).rounded() * 2 * .pi
       previousAngle = angle
-      return (magnitude, angle)
+      return TonePath.Gain(magnitude: magnitude, angle: angle)
     }
   }
 }

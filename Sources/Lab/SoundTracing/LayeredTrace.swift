@@ -31,8 +31,8 @@ struct LayeredTrace {
   private static let passCount = 3
   /// The penalty of a burst in the selection of a pass.
   ///
-  /// It is added to the logarithm of the residual's energy: an additional burst must reduce the
-  /// energy by a fifth.
+  /// The penalty is added to the logarithm of the residual's energy: an additional burst must
+  /// reduce the energy by a fifth.
   private static let penaltyPerBurst = 0.25
   /// The durations of windows, in seconds, the longest first.
   ///
@@ -59,6 +59,11 @@ struct LayeredTrace {
   /// The RMS level of the noise in the sound.
   private let noiseLevel: Float
 
+  /// The joint fit of tones and bursts.
+  private var layeredFit: LayeredFit {
+    LayeredFit(dictionary: dictionary, sampleRate: dictionary.sampleRate)
+  }
+
   /// Traces the transients and continuous events of a vibration.
   ///
   /// - Parameters:
@@ -75,27 +80,10 @@ struct LayeredTrace {
       peakMagnitude * Float(Decibels.amplitudeFactor(threshold)))
     noiseLevel = Self.noiseLevel(of: signal, peak: peakMagnitude)
     guard samples.count >= 64, peakMagnitude >= VibrationTrace.minimumEventAmplitude else { return }
-    var toneSelection = ToneSelection(
-      sampleRate: dictionary.sampleRate, durationFactor: dictionary.analysisDurationFactor)
-    var bursts: [FoundBurst] = []
-    var bestPass = (
-      selection: toneSelection, bursts: bursts, unexplainedEnergy: 0.0, penalty: Double.infinity
-    )
-    for pass in 0..<Self.passCount {
-      refineSelection(&toneSelection, &bursts, pass: pass)
-      let unexplainedEnergy = unexplainedEnergy(toneSelection, bursts)
-      let penalty =
-        log(unexplainedEnergy + .leastNormalMagnitude)
-        + Self.penaltyPerBurst * Double(bursts.count)
-      if penalty <= bestPass.penalty {
-        bestPass = (toneSelection, bursts, unexplainedEnergy, penalty)
-      }
-    }
-    toneSelection = bestPass.selection
-    bursts = bestPass.bursts
-    unexplainedPowerFraction = bestPass.unexplainedEnergy / Statistics.energy(of: samples)
-    transients = VibrationTrace.transients(bursts, dictionary, leadLength: leadSampleCount)
-    let soundingTones = toneSelection.selectedTones.filter { $0.soundingSamples.count > 8 }
+    let pass = bestPass()
+    unexplainedPowerFraction = pass.unexplainedEnergy / Statistics.energy(of: samples)
+    transients = VibrationTrace.transients(pass.bursts, dictionary, leadLength: leadSampleCount)
+    let soundingTones = pass.selection.selectedTones.filter { $0.soundingSamples.count > 8 }
     continuousEvents = soundingTones.map(event).sorted { $0.startSeconds < $1.startSeconds }
   }
 
@@ -110,20 +98,54 @@ struct LayeredTrace {
     return min(noisePower.squareRoot(), maximumNoiseToPeakRatio * peak)
   }
 
+  // MARK: - Passes
+
+  /// The tones and bursts of a pass.
+  private struct Pass {
+    var selection: ToneSelection
+    var bursts: [FoundBurst]
+    var unexplainedEnergy: Double
+    /// The logarithm of the unexplained energy, with the penalties of all bursts.
+    var penalty: Double
+  }
+
+  /// Returns the pass with the smallest penalty.
+  private func bestPass() -> Pass {
+    var selection = ToneSelection(
+      sampleRate: dictionary.sampleRate, durationFactor: dictionary.analysisDurationFactor)
+    var bursts: [FoundBurst] = []
+    var bestPass = Pass(
+      selection: selection, bursts: bursts, unexplainedEnergy: 0, penalty: .infinity)
+    for pass in 0..<Self.passCount {
+      refineSelection(&selection, &bursts, pass: pass)
+      let unexplainedEnergy = unexplainedEnergy(selection, bursts)
+      let penalty =
+        log(unexplainedEnergy + .leastNormalMagnitude)
+        + Self.penaltyPerBurst * Double(bursts.count)
+      if penalty <= bestPass.penalty {
+        bestPass = Pass(
+          selection: selection, bursts: bursts, unexplainedEnergy: unexplainedEnergy,
+          penalty: penalty)
+      }
+    }
+    return bestPass
+  }
+
   /// Returns the energy of the samples that tones and bursts do not explain.
   private func unexplainedEnergy(_ selection: ToneSelection, _ bursts: [FoundBurst]) -> Double {
-    var unexplainedSamples = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
-      .unpaddedSamples
-    selection.add(to: &unexplainedSamples, times: -1)
+    let unexplainedSamples = layeredFit.residual(of: selection.selectedTones, bursts, in: samples)
     return Statistics.energy(of: unexplainedSamples)
   }
 
-  // MARK: - Passes
-
+  /// Selects the tones of a signal without the bursts of the previous pass, and finds the bursts.
+  ///
+  /// - Parameters:
+  ///   - selection: The tones of the previous pass, which are replaced.
+  ///   - bursts: The bursts of the previous pass, which are replaced.
+  ///   - pass: The index of the pass.
   private func refineSelection(
     _ selection: inout ToneSelection, _ bursts: inout [FoundBurst], pass: Int
   ) {
-    let layeredFit = LayeredFit(dictionary: dictionary, sampleRate: dictionary.sampleRate)
     let samplesWithoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
     let candidates = candidateTones(
@@ -143,6 +165,17 @@ struct LayeredTrace {
       dictionary: dictionary, toneLevels: selection.summedToneLevels(count: samples.count),
       minimumBurstAmplitude: minimumEventLevel, allowsDenseBursts: true)
     bursts = burstSearch.bursts(in: toneResidual)
+    replaceBursts(&bursts, in: &selection, candidates: candidates)
+    layeredFit.refine(&selection.selectedTones, &bursts, in: samples)
+    let refinedToneSamples = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
+      .unpaddedSamples
+    _ = selection.fitEdges(to: refinedToneSamples)
+  }
+
+  /// Replaces bursts that steps between tones or different gains of the tones explain.
+  private func replaceBursts(
+    _ bursts: inout [FoundBurst], in selection: inout ToneSelection, candidates: [TonePath]
+  ) {
     let stepSearch = StepSearch(
       dictionary: dictionary, sampleRate: dictionary.sampleRate,
       durationFactor: dictionary.analysisDurationFactor,
@@ -153,10 +186,6 @@ struct LayeredTrace {
       dictionary: dictionary, sampleRate: dictionary.sampleRate,
       durationFactor: dictionary.analysisDurationFactor, signalSamples: samples)
     gainSearch.replaceGainChanges(among: &bursts, in: &selection.selectedTones)
-    layeredFit.refine(&selection.selectedTones, &bursts, in: samples)
-    let refinedToneSamples = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
-      .unpaddedSamples
-    _ = selection.fitEdges(to: refinedToneSamples)
   }
 
   /// Returns all candidate tones in a signal, as input for `ToneSelection`.
@@ -256,13 +285,20 @@ struct LayeredTrace {
   /// The maximum shift of an event's start to a zero crossing of its tone, in seconds.
   private static let maximumPhaseShiftSeconds = 0.004
 
+  /// A regression line through values.
+  private struct RegressionLine {
+    /// The value of the line at index 0.
+    var start: Double
+    /// The slope of the line per index.
+    var slope: Double
+    /// The RMS deviation of the values from the line.
+    var deviation: Double
+  }
+
   /// Returns the regression line through a range of values.
-  ///
-  /// The line is given by its value at index 0, its slope, and the RMS deviation of the values from
-  /// it.
   private static func regressionLine(
     through values: [Double], in range: Range<Int>
-  ) -> (start: Double, slope: Double, deviation: Double) {
+  ) -> RegressionLine {
     let valueCount = Double(range.count)
     let meanIndex = Double(range.lowerBound + range.upperBound - 1) / 2
     let meanValue = range.reduce(0) { $0 + values[$1] } / valueCount
@@ -278,8 +314,8 @@ struct LayeredTrace {
       let deviation = values[index] - meanValue - fittedSlope * (Double(index) - meanIndex)
       return sum + deviation * deviation
     }
-    return (
-      meanValue - fittedSlope * meanIndex, fittedSlope, (squaredErrorSum / valueCount).squareRoot()
-    )
+    return RegressionLine(
+      start: meanValue - fittedSlope * meanIndex, slope: fittedSlope,
+      deviation: (squaredErrorSum / valueCount).squareRoot())
   }
 }

@@ -22,16 +22,11 @@ struct StepSearch {
   /// The paths from which the tones were selected.
   let candidates: [TonePath]
 
-  /// The maximum residual energy of a step, relative to that of the replaced bursts.
-  static let maximumStepToBurstResidualRatio = 1.3
-  /// The maximum ratio for a step to a tone of which only the windows start or end near the burst.
-  private static let maximumWindowStepToBurstResidualRatio = 0.2
-  /// The residual energy of even a correct model, relative to the energy of the signal.
-  static let modelErrorEnergyFraction = 0.004
-  /// The maximum time between bursts that belong to the same step, in seconds.
-  static let stepGroupSeconds = 0.04
-  /// The duration of the compared signal on each side of a burst, in seconds.
-  static let comparisonMarginSeconds = 0.06
+  /// The maximum residual ratio for a step between windows that start or end near the burst.
+  ///
+  /// A step to a tone of which only the windows start or end there must explain the signal much
+  /// better than the bursts.
+  private static let maximumWindowStepResidualRatio = 0.2
   /// The maximum time between a burst and the edge of a tone that may replace it, in seconds.
   private static let maximumEdgeDistanceSeconds = 0.03
   /// The number of samples before and after a burst in which a tone may be divided.
@@ -52,31 +47,33 @@ struct StepSearch {
     selection.add(to: &toneResidual, times: -1)
     for burst in bursts.sorted(by: { $0.explainedEnergy > $1.explainedEnergy }) {
       guard bursts.contains(where: { $0.startSample == burst.startSample }) else { continue }
-      let count = dictionary.atoms[burst.atomIndex].sampleCount
-      let groupLength = Self.stepGroupSeconds * durationFactor * sampleRate
-      let group = bursts.filter { Double(abs($0.startSample - burst.startSample)) < groupLength }
-      let margin = Int(Self.comparisonMarginSeconds * durationFactor * sampleRate)
-      let range = (burst.startSample - margin..<burst.startSample + count + margin).clamped(
-        to: signalSamples.indices)
-      let firstPosition = burst.startSample - Self.divisionMarginSamples
-      let endPosition = burst.startSample + count + Self.divisionMarginSamples
-      let positions = firstPosition..<endPosition
+      let replacement = BurstReplacement(
+        of: burst, among: bursts, in: signalSamples, dictionary: dictionary,
+        sampleRate: sampleRate, durationFactor: durationFactor)
+      let range = replacement.comparedRange
+      let positions = divisionPositions(around: burst)
       let divisions = divisibleTones(near: positions, in: selection).compactMap { tones in
         bestDivision(of: tones, near: positions, in: range, toneResidual, selection)
       }
       guard !divisions.isEmpty else { continue }
-      let burstResidualEnergy = residualEnergy(subtracting: group, in: range, toneResidual)
-      let modelErrorEnergy =
-        Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
+      let burstResidualEnergy = residualEnergy(
+        subtracting: replacement.group, in: range, toneResidual)
       let acceptableDivisions = divisions.filter { division in
-        division.residualEnergy
-          < division.maximumResidualRatio * burstResidualEnergy + modelErrorEnergy
+        let maximumEnergy = replacement.maximumResidualEnergy(
+          comparedWith: burstResidualEnergy, ratio: division.maximumResidualRatio)
+        return division.residualEnergy < maximumEnergy
       }
       guard let best = acceptableDivisions.min(by: { $0.residualEnergy < $1.residualEnergy })
       else { continue }
       replaceTones(with: best, in: &selection, &toneResidual)
-      bursts.removeAll { burst in group.contains { $0.startSample == burst.startSample } }
+      bursts = replacement.otherBursts
     }
+  }
+
+  /// Returns the positions near a burst at which a tone may be divided.
+  private func divisionPositions(around burst: FoundBurst) -> Range<Int> {
+    let endSample = burst.startSample + dictionary.atoms[burst.atomIndex].sampleCount
+    return burst.startSample - Self.divisionMarginSamples..<endSample + Self.divisionMarginSamples
   }
 
   /// Replaces the divided tones by both parts, and updates the residual.
@@ -117,7 +114,7 @@ struct StepSearch {
     let singleTones = singleIndices.map { index in
       DivisibleTones(
         indices: [index], first: tones[index], last: tones[index], minimumPartCount: 1,
-        maximumResidualRatio: Self.maximumStepToBurstResidualRatio)
+        maximumResidualRatio: BurstReplacement.maximumResidualRatio)
     }
     let nearCandidates = candidates.filter { candidate in
       candidate.hasStart(in: edgeRange) || candidate.hasEnd(in: edgeRange)
@@ -149,7 +146,7 @@ struct StepSearch {
         return DivisibleTones(
           indices: [first, second], first: tones[first], last: tones[second], minimumPartCount: 2,
           maximumResidualRatio: hasEdgesInRange
-            ? Self.maximumStepToBurstResidualRatio : Self.maximumWindowStepToBurstResidualRatio)
+            ? BurstReplacement.maximumResidualRatio : Self.maximumWindowStepResidualRatio)
       }
     }
   }
@@ -175,7 +172,7 @@ struct StepSearch {
       return pairs.map { pair in
         DivisibleTones(
           indices: [index], first: pair.first, last: pair.last, minimumPartCount: 2,
-          maximumResidualRatio: Self.maximumWindowStepToBurstResidualRatio)
+          maximumResidualRatio: Self.maximumWindowStepResidualRatio)
       }
     }
   }
@@ -269,49 +266,80 @@ private struct Division {
   /// The maximum residual energy, relative to that of the replaced bursts.
   var maximumResidualRatio: Double
 
+  // MARK: - Edges
+
   /// Moves the end of the first tone and the start of the second tone to the best positions.
   ///
-  /// They are found by cumulative sums of the removed energy.
+  /// The positions are found by cumulative sums of the removed energy.
   ///
   /// - Parameters:
   ///   - span: The range from the start of the first part to the end of the second part.
   ///   - range: The range of samples in which the residual is minimized.
   ///   - signal: The signal that contains both tones.
   mutating func fitEdges(in span: Range<Int>, comparing range: Range<Int>, of signal: [Float]) {
-    // The energy that the second tone removes from each position on, and its best start.
-    var bestTailStart = range.upperBound
-    var bestTailEnergy = 0.0
-    var tailEnergy = 0.0
-    var bestTailsByPosition = [(energy: Double, start: Int)](
-      repeating: (0, range.upperBound), count: range.count + 1)
-    for position in range.reversed() {
-      if position < span.upperBound {
-        tailEnergy += Self.removedEnergy(by: secondTone, at: position, in: signal)
-      }
-      if tailEnergy > bestTailEnergy {
-        bestTailEnergy = tailEnergy
-        bestTailStart = position
-      }
-      bestTailsByPosition[position - range.lowerBound] = (bestTailEnergy, bestTailStart)
-    }
+    let bestStarts = bestStartsOfSecondTone(before: span.upperBound, in: range, of: signal)
     var headEnergy = 0.0
-    var bestBoundary = (
-      energy: bestTailsByPosition[0].energy, end: range.lowerBound,
-      start: bestTailsByPosition[0].start
-    )
+    var bestEnergy = bestStarts[0].removedEnergy
+    var bestEnd = range.lowerBound
+    var bestStart = bestStarts[0].position
     for position in range {
       if position >= span.lowerBound {
         headEnergy += Self.removedEnergy(by: firstTone, at: position, in: signal)
       }
-      let next = bestTailsByPosition[position - range.lowerBound + 1]
-      if headEnergy + next.energy > bestBoundary.energy {
-        bestBoundary = (headEnergy + next.energy, position + 1, next.start)
+      let nextStart = bestStarts[position - range.lowerBound + 1]
+      if headEnergy + nextStart.removedEnergy > bestEnergy {
+        bestEnergy = headEnergy + nextStart.removedEnergy
+        bestEnd = position + 1
+        bestStart = nextStart.position
       }
     }
-    residualEnergy = Statistics.energy(of: signal[range]) - bestBoundary.energy
-    Self.setSpan(of: &firstTone, from: span.lowerBound, to: bestBoundary.end)
-    Self.setSpan(of: &secondTone, from: bestBoundary.start, to: span.upperBound)
+    residualEnergy = Statistics.energy(of: signal[range]) - bestEnergy
+    Self.setSpan(of: &firstTone, from: span.lowerBound, to: bestEnd)
+    Self.setSpan(of: &secondTone, from: bestStart, to: span.upperBound)
   }
+
+  /// A start of the second tone.
+  private struct ToneStart {
+    /// The first sample of the tone.
+    var position: Int
+    /// The energy that the tone removes from the signal between its start and the end of the range.
+    var removedEnergy: Double
+  }
+
+  /// Returns the best start of the second tone at or after each sample of a range.
+  ///
+  /// The last element, for the end of the range, is a tone that starts there and removes no energy.
+  ///
+  /// - Parameters:
+  ///   - endPosition: The end of the second tone.
+  ///   - range: The range of samples in which the tone may start.
+  ///   - signal: The signal that contains the tone.
+  private func bestStartsOfSecondTone(
+    before endPosition: Int, in range: Range<Int>, of signal: [Float]
+  ) -> [ToneStart] {
+    var bestStart = ToneStart(position: range.upperBound, removedEnergy: 0)
+    var bestStarts = [ToneStart](repeating: bestStart, count: range.count + 1)
+    var tailEnergy = 0.0
+    for position in range.reversed() {
+      if position < endPosition {
+        tailEnergy += Self.removedEnergy(by: secondTone, at: position, in: signal)
+      }
+      if tailEnergy > bestStart.removedEnergy {
+        bestStart = ToneStart(position: position, removedEnergy: tailEnergy)
+      }
+      bestStarts[position - range.lowerBound] = bestStart
+    }
+    return bestStarts
+  }
+
+  private static func setSpan(of tone: inout TonePath?, from start: Int, to end: Int) {
+    guard let domain = tone?.waveformRange else { return }
+    let span = (start..<max(start, end)).clamped(to: domain)
+    tone?.soundingSamples = span
+    tone?.coreSamples = TonePath.coreRange(of: span)
+  }
+
+  // MARK: - Energy
 
   /// Adds the energy of samples outside of a range that the replaced tones explain and neither part
   /// covers.
@@ -326,27 +354,45 @@ private struct Division {
     of tones: [TonePath], outside range: Range<Int>, in signal: [Float]
   ) {
     let keptRanges = [firstTone?.soundingSamples, range, secondTone?.soundingSamples]
-      .compactMap { $0 }.sorted { $0.lowerBound < $1.lowerBound }
+      .compactMap { $0 }
     for tone in tones {
-      let end = tone.soundingSamples.upperBound
-      var position = tone.soundingSamples.lowerBound
-      for keptRange in keptRanges + [end..<end] {
-        while position < min(keptRange.lowerBound, end) {
-          residualEnergy += Self.removedEnergy(by: tone, at: position, in: signal)
-          position += 1
-        }
-        position = max(position, keptRange.upperBound)
+      for lostRange in Self.parts(of: tone.soundingSamples, outside: keptRanges) {
+        addRemovedEnergy(by: tone, in: lostRange, of: signal)
       }
     }
   }
 
-  private static func setSpan(of tone: inout TonePath?, from start: Int, to end: Int) {
-    guard let domain = tone?.waveformRange else { return }
-    let span = (start..<max(start, end)).clamped(to: domain)
-    tone?.soundingSamples = span
-    tone?.coreSamples = TonePath.coreRange(of: span)
+  /// Adds the energy that a tone removes from a signal in a range of samples.
+  private mutating func addRemovedEnergy(
+    by tone: TonePath, in range: Range<Int>, of signal: [Float]
+  ) {
+    for position in range {
+      residualEnergy += Self.removedEnergy(by: tone, at: position, in: signal)
+    }
   }
 
+  /// Returns the parts of a range that are outside of other ranges, by position.
+  private static func parts(
+    of range: Range<Int>, outside excludedRanges: [Range<Int>]
+  ) -> [Range<Int>] {
+    var parts: [Range<Int>] = []
+    var position = range.lowerBound
+    for excludedRange in excludedRanges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      let partEnd = min(excludedRange.lowerBound, range.upperBound)
+      if position < partEnd {
+        parts.append(position..<partEnd)
+      }
+      position = max(position, excludedRange.upperBound)
+    }
+    if position < range.upperBound {
+      parts.append(position..<range.upperBound)
+    }
+    return parts
+  }
+
+  /// Returns the energy removed from a signal by subtracting one sample of a tone.
+  ///
+  /// Returns 0 without a tone, and outside of its waveform.
   private static func removedEnergy(
     by tone: TonePath?, at position: Int, in signal: [Float]
   ) -> Double {

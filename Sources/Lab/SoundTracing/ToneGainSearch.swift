@@ -16,35 +16,35 @@ struct ToneGainSearch {
   /// The samples of the signal that contains tones and bursts.
   let signalSamples: [Float]
 
+  /// The joint fit of tones and bursts.
+  private var layeredFit: LayeredFit {
+    LayeredFit(dictionary: dictionary, sampleRate: sampleRate)
+  }
+
   /// Drops bursts that tones with other gains explain, and refines these tones.
   ///
   /// - Parameters:
   ///   - bursts: The bursts. Bursts that the gains of tones explain are removed.
   ///   - tones: The tones. All tones are refined if bursts are removed.
   func replaceGainChanges(among bursts: inout [FoundBurst], in tones: inout [TonePath]) {
-    let layeredFit = LayeredFit(dictionary: dictionary, sampleRate: sampleRate)
     for burst in bursts.sorted(by: { $0.explainedEnergy > $1.explainedEnergy }) {
       guard bursts.contains(where: { $0.startSample == burst.startSample }) else { continue }
-      let groupLength = StepSearch.stepGroupSeconds * durationFactor * sampleRate
-      let isInGroup = { (other: FoundBurst) in
-        Double(abs(other.startSample - burst.startSample)) < groupLength
-      }
-      let group = bursts.filter(isInGroup)
-      guard group.allSatisfy(isTooShortForGains) else { continue }
-      var otherBursts = bursts.filter { !isInGroup($0) }
-      let range = comparedRange(around: burst)
-      guard
-        let maximumEnergy = maximumResidualEnergy(
-          replacing: group, besides: otherBursts, tones, in: range)
+      let replacement = BurstReplacement(
+        of: burst, among: bursts, in: signalSamples, dictionary: dictionary,
+        sampleRate: sampleRate, durationFactor: durationFactor)
+      guard replacement.group.allSatisfy(isTooShortForGains),
+        let maximumEnergy = maximumResidualEnergy(of: tones, for: replacement)
       else { continue }
       // The local fit ignores the tones outside of the range, so the fit of all tones is compared
       // as well.
       var refinedTones = tones
-      layeredFit.refine(&refinedTones, &otherBursts, in: signalSamples)
-      let energy = residualEnergy(of: refinedTones, otherBursts, in: range, of: signalSamples)
+      var refinedBursts = replacement.otherBursts
+      layeredFit.refine(&refinedTones, &refinedBursts, in: signalSamples)
+      let energy = residualEnergy(
+        of: refinedTones, refinedBursts, in: replacement.comparedRange, of: signalSamples)
       guard energy < maximumEnergy else { continue }
       tones = refinedTones
-      bursts = otherBursts
+      bursts = refinedBursts
     }
   }
 
@@ -54,42 +54,35 @@ struct ToneGainSearch {
     return 2 * burstSeconds <= LayeredFit.knotIntervalSeconds
   }
 
-  /// Returns the range in which residuals with and without a burst are compared.
-  private func comparedRange(around burst: FoundBurst) -> Range<Int> {
-    let margin = Int(StepSearch.comparisonMarginSeconds * durationFactor * sampleRate)
-    let endSample = burst.startSample + dictionary.atoms[burst.atomIndex].sampleCount
-    return (burst.startSample - margin..<endSample + margin).clamped(to: signalSamples.indices)
-  }
-
   /// Returns the maximum residual energy with which tones replace a group of bursts.
   ///
   /// Returns nil if the tones near the group do not explain the signal without the bursts.
   private func maximumResidualEnergy(
-    replacing group: [FoundBurst], besides otherBursts: [FoundBurst], _ tones: [TonePath],
-    in range: Range<Int>
+    of tones: [TonePath], for replacement: BurstReplacement
   ) -> Double? {
-    let localTones = tones.filter { $0.soundingSamples.overlaps(range) }.map { tone in
+    let range = replacement.comparedRange
+    let localTones = Self.parts(of: tones, in: range)
+    guard !localTones.isEmpty else { return nil }
+    let signal = layeredFit.residual(of: [], replacement.otherBursts, in: signalSamples)
+    let energyWithoutBursts = fittedResidualEnergy(localTones, [], in: range, of: signal)
+    // The fit with the bursts is slow, and it hardly increases the residual energy. The energy
+    // before this fit is compared first.
+    let currentEnergy = residualEnergy(of: tones, replacement.group, in: range, of: signal)
+    guard energyWithoutBursts < replacement.maximumResidualEnergy(comparedWith: currentEnergy)
+    else { return nil }
+    let energyWithBursts = fittedResidualEnergy(
+      localTones, replacement.group, in: range, of: signal)
+    let maximumEnergy = replacement.maximumResidualEnergy(comparedWith: energyWithBursts)
+    return energyWithoutBursts < maximumEnergy ? maximumEnergy : nil
+  }
+
+  /// Returns the tones that sound in a range, each limited to the range.
+  private static func parts(of tones: [TonePath], in range: Range<Int>) -> [TonePath] {
+    tones.filter { $0.soundingSamples.overlaps(range) }.map { tone in
       var localTone = tone
       localTone.soundingSamples = tone.soundingSamples.clamped(to: range)
       return localTone
     }
-    guard !localTones.isEmpty else { return nil }
-    let signal = PursuitResidual(signalSamples, dictionary: dictionary, subtracting: otherBursts)
-      .unpaddedSamples
-    let modelErrorEnergy =
-      StepSearch.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
-
-    func maximumEnergy(withBursts energy: Double) -> Double {
-      StepSearch.maximumStepToBurstResidualRatio * energy + modelErrorEnergy
-    }
-
-    let energyWithoutBursts = fittedResidualEnergy(localTones, [], in: range, of: signal)
-    // The fit with the bursts is slower, and its residual is hardly larger than before the fit.
-    let currentEnergy = residualEnergy(of: tones, group, in: range, of: signal)
-    guard energyWithoutBursts < maximumEnergy(withBursts: currentEnergy) else { return nil }
-    let energyWithBursts = fittedResidualEnergy(localTones, group, in: range, of: signal)
-    let maximumEnergy = maximumEnergy(withBursts: energyWithBursts)
-    return energyWithoutBursts < maximumEnergy ? maximumEnergy : nil
   }
 
   /// Returns the energy in a range that remains after tones and bursts are fitted to a signal.
@@ -98,8 +91,7 @@ struct ToneGainSearch {
   ) -> Double {
     var fittedTones = tones
     var fittedBursts = bursts
-    LayeredFit(dictionary: dictionary, sampleRate: sampleRate)
-      .refine(&fittedTones, &fittedBursts, in: signal)
+    layeredFit.refine(&fittedTones, &fittedBursts, in: signal)
     return residualEnergy(of: fittedTones, fittedBursts, in: range, of: signal)
   }
 
@@ -107,11 +99,7 @@ struct ToneGainSearch {
   private func residualEnergy(
     of tones: [TonePath], _ bursts: [FoundBurst], in range: Range<Int>, of signal: [Float]
   ) -> Double {
-    var residual = PursuitResidual(signal, dictionary: dictionary, subtracting: bursts)
-      .unpaddedSamples
-    for tone in tones {
-      tone.add(to: &residual, times: -1)
-    }
+    let residual = layeredFit.residual(of: tones, bursts, in: signal)
     return Statistics.energy(of: residual[range])
   }
 }

@@ -38,19 +38,9 @@ struct ToneLinker {
     var activePaths: [Path] = []
     var finishedPaths: [Path] = []
     for window in windows {
-      let startSample = window.centerSample - window.halfLengthSamples
       var freeTones = window.tones
-      var continued: [Path] = []
-      // The paths with the most recent windows are continued first, and of these the loudest. A
-      // path whose tone has ended remains active for the duration of a burst. If it were continued
-      // first, it could end the path of a tone that still sounds, and divide that tone.
-      activePaths.sort { first, second in
-        let firstNode = lastNode(first)
-        let secondNode = lastNode(second)
-        return firstNode.centerSample == secondNode.centerSample
-          ? firstNode.tone.amplitude > secondNode.tone.amplitude
-          : firstNode.centerSample > secondNode.centerSample
-      }
+      var continuedPaths: [Path] = []
+      activePaths.sort(by: hasPriority)
       for index in activePaths.indices {
         // The path is moved out of the array, so that it grows without a copy.
         var path: Path = []
@@ -59,28 +49,32 @@ struct ToneLinker {
         if Double(gap) > Self.maximumGapSeconds * durationFactor * sampleRate {
           finishedPaths.append(path)
         } else if let best = continuation(of: path, in: freeTones, gap: gap) {
-          path.append(
-            TonePath.Node(
-              centerSample: window.centerSample, halfLengthSamples: window.halfLengthSamples,
-              tone: freeTones.remove(at: best)))
-          continued.append(path)
-        } else if startSample >= lastNode(path).samples.upperBound, gap > 3 * hopSampleCount {
+          path.append(TonePath.Node(freeTones.remove(at: best), in: window))
+          continuedPaths.append(path)
+        } else if window.samples.lowerBound >= lastNode(path).samples.upperBound,
+          gap > 3 * hopSampleCount
+        {
           finishedPaths.append(path)
         } else {
-          continued.append(path)
+          continuedPaths.append(path)
         }
       }
-      activePaths =
-        continued
-        + freeTones.map { tone in
-          [
-            TonePath.Node(
-              centerSample: window.centerSample, halfLengthSamples: window.halfLengthSamples,
-              tone: tone)
-          ]
-        }
+      activePaths = continuedPaths + freeTones.map { [TonePath.Node($0, in: window)] }
     }
     return finishedPaths + activePaths
+  }
+
+  /// Returns true if a path is continued before a second path.
+  ///
+  /// The paths with the most recent windows are continued first, and of these the loudest. A path
+  /// whose tone has ended remains active for the duration of a burst. If it were continued first,
+  /// it could end the path of a tone that still sounds, and divide that tone.
+  private func hasPriority(_ first: Path, over second: Path) -> Bool {
+    let firstNode = lastNode(first)
+    let secondNode = lastNode(second)
+    return firstNode.centerSample == secondNode.centerSample
+      ? firstNode.tone.amplitude > secondNode.tone.amplitude
+      : firstNode.centerSample > secondNode.centerSample
   }
 
   private func lastNode(_ path: Path) -> TonePath.Node { path[path.count - 1] }

@@ -3,8 +3,8 @@ internal import SignalAnalysis
 
 /// A tone with a start and an end.
 ///
-/// It has a waveform, interpolated between consecutive windows, and the range of samples in which
-/// it sounds.
+/// The tone has a waveform, interpolated between consecutive windows, and a range of samples in
+/// which it sounds.
 ///
 /// Between windows, the phase is a cubic curve whose slope at each window is the frequency, and the
 /// amplitude is linear. Before the first and after the last window, frequency and amplitude are
@@ -25,19 +25,26 @@ struct TonePath {
 
   /// The values of the tone in one window.
   struct Node {
-    var centerSample: Int
-    var halfLengthSamples: Int
-    var tone: WindowTone
-
+    /// The sample index of the window's center.
+    let centerSample: Int
     /// The range of samples that the window covers.
-    var samples: Range<Int> {
-      centerSample - halfLengthSamples..<centerSample + halfLengthSamples + 1
+    let samples: Range<Int>
+    /// The tone at the center of the window.
+    let tone: WindowTone
+
+    /// Creates the values of a tone in a window.
+    init(_ tone: WindowTone, in window: ToneWindow) {
+      centerSample = window.centerSample
+      samples = window.samples
+      self.tone = tone
     }
   }
 
-  /// The duration of the waveform beyond the first and after the last window, in seconds.
+  /// The duration of the waveform before the first and after the last window, in seconds.
   ///
-  /// There, the waveform continues with constant frequency and amplitude.
+  /// In these parts, the frequency and the amplitude are constant. If a tone sounds up to an end of
+  /// its waveform, `ToneSelection` continues the waveform there by this duration. It repeats this
+  /// step as long as the continuation explains the signal.
   static let continuationSeconds = 0.12
   /// The margin between the ends of the windows and `coreSamples`, in samples.
   private static let coreMarginSamples = 3
@@ -100,10 +107,10 @@ struct TonePath {
   /// Returns true if both tones have a window of the same time and frequency.
   ///
   /// Paths share windows only as copies, so the frequencies are compared exactly.
-  func sharesWindow(with other: TonePath) -> Bool {
-    guard windowedSamples.overlaps(other.windowedSamples) else { return false }
+  func sharesWindow(with path: TonePath) -> Bool {
+    guard windowedSamples.overlaps(path.windowedSamples) else { return false }
     return windowNodes.contains { node in
-      other.windowNodes.contains {
+      path.windowNodes.contains {
         $0.centerSample == node.centerSample && $0.tone.hertz == node.tone.hertz
       }
     }
@@ -144,12 +151,18 @@ struct TonePath {
     }
   }
 
+  /// A complex gain of a tone.
+  struct Gain {
+    var magnitude: Double
+    /// The unwrapped angle, in radians.
+    var angle: Double
+  }
+
   /// Multiplies each sample of the tone by a complex gain.
   ///
-  /// - Parameters:
-  ///   - gains: The magnitude and the angle at each sample of the span. Before and after it, the
-  ///     gain is constant.
-  mutating func multiply(by gains: [(magnitude: Double, angle: Double)]) {
+  /// - Parameter gains: The gain at each sample in which the tone sounds. Before and after these
+  ///   samples, the gain is constant.
+  mutating func multiply(by gains: [Gain]) {
     guard !gains.isEmpty else { return }
     for index in waveform.indices {
       let position = min(

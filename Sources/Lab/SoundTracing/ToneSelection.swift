@@ -67,14 +67,14 @@ struct ToneSelection {
       candidateSpans[bestIndex].removedEnergy > 0
     {
       var tone = remainingCandidates.remove(at: bestIndex)
-      let (span, removedEnergy) = candidateSpans.remove(at: bestIndex)
+      let bestSpan = candidateSpans.remove(at: bestIndex)
+      let span = bestSpan.samples
       let energy = span.reduce(0.0) { sum, position in
         let sample = Double(tone.waveform[position - tone.waveformStart])
         return sum + sample * sample
       }
-      guard removedEnergy >= Self.minimumRemovedEnergyFraction * energy, span.count >= 8 else {
-        continue
-      }
+      guard bestSpan.removedEnergy >= Self.minimumRemovedEnergyFraction * energy, span.count >= 8
+      else { continue }
       tone.soundingSamples = span
       tone.coreSamples = TonePath.coreRange(of: span)
       tone.add(to: &toneResidual, times: -1)
@@ -86,21 +86,26 @@ struct ToneSelection {
     }
   }
 
-  /// Returns the best range of samples for subtracting a tone, and the removed energy.
-  ///
-  /// Subtracting the tone in this range removes the most energy from the residual.
-  private static func bestSpan(
-    of tone: TonePath, in residual: [Float]
-  ) -> (span: Range<Int>, removedEnergy: Double) {
+  /// A range of samples in which a tone is subtracted from the residual.
+  private struct SubtractedSpan {
+    var samples: Range<Int>
+    /// The energy that the subtraction removes from the residual.
+    var removedEnergy: Double
+  }
+
+  /// Returns the range of samples in which subtracting a tone removes the most energy.
+  private static func bestSpan(of tone: TonePath, in residual: [Float]) -> SubtractedSpan {
     var removedEnergySum = 0.0
     var minimumEnergySum = 0.0
     var spanStartSample = tone.waveformStart
-    var strongestSpan = (span: spanStartSample..<spanStartSample, removedEnergy: 0.0)
+    var strongestSpan = SubtractedSpan(samples: spanStartSample..<spanStartSample, removedEnergy: 0)
     for (index, sample) in tone.waveform.enumerated() {
       let position = tone.waveformStart + index
       removedEnergySum += removedEnergy(residual[position], sample)
       if removedEnergySum - minimumEnergySum > strongestSpan.removedEnergy {
-        strongestSpan = (spanStartSample..<position + 1, removedEnergySum - minimumEnergySum)
+        strongestSpan = SubtractedSpan(
+          samples: spanStartSample..<position + 1,
+          removedEnergy: removedEnergySum - minimumEnergySum)
       }
       if removedEnergySum < minimumEnergySum {
         minimumEnergySum = removedEnergySum
@@ -225,10 +230,10 @@ struct ToneSelection {
   /// If an edge coincides with an end of the waveform, the tone may sound beyond that end. The
   /// waveform is continued if the continuation removes most of its own energy from the residual.
   private func continueToEdges(_ tone: inout TonePath, in residual: [Float]) -> Range<Int> {
+    let addedCount = Int(TonePath.continuationSeconds * durationFactor * sampleRate)
     var span = bestEdges(of: tone, in: residual)
     while true {
       let waveformRange = tone.waveformRange
-      let addedCount = Int(TonePath.continuationSeconds * durationFactor * sampleRate)
       let isStartOpen = span.lowerBound == waveformRange.lowerBound
       let isEndOpen = span.upperBound == waveformRange.upperBound
       let start = waveformRange.lowerBound - (isStartOpen ? addedCount : 0)
@@ -242,19 +247,31 @@ struct ToneSelection {
         min(continuedSpan.lowerBound, span.lowerBound)..<span.lowerBound,
         span.upperBound..<max(continuedSpan.upperBound, span.upperBound),
       ]
-      var energy = 0.0
-      var removedEnergy = 0.0
-      for position in addedRanges.joined() {
-        let sample = continuedTone.waveform[position - continuedTone.waveformStart]
-        energy += Double(sample) * Double(sample)
-        removedEnergy += Self.removedEnergy(residual[position], sample)
-      }
-      guard energy > 0, removedEnergy >= Self.minimumRemovedEnergyFraction * energy else {
-        return span
-      }
+      guard Self.isExplained(residual, in: addedRanges, by: continuedTone) else { return span }
       tone = continuedTone
       span = continuedSpan
     }
+  }
+
+  /// Returns true if subtracting a tone removes most of the tone's own energy from a residual.
+  ///
+  /// Returns false if the tone has no energy.
+  ///
+  /// - Parameters:
+  ///   - residual: The signal without the other tones.
+  ///   - ranges: The ranges of samples in which the energy is measured, within the waveform.
+  ///   - tone: The tone.
+  private static func isExplained(
+    _ residual: [Float], in ranges: [Range<Int>], by tone: TonePath
+  ) -> Bool {
+    var energy = 0.0
+    var removedEnergySum = 0.0
+    for position in ranges.joined() {
+      let sample = tone.waveform[position - tone.waveformStart]
+      energy += Double(sample) * Double(sample)
+      removedEnergySum += removedEnergy(residual[position], sample)
+    }
+    return energy > 0 && removedEnergySum >= minimumRemovedEnergyFraction * energy
   }
 
   private func bestEdges(of tone: TonePath, in residual: [Float]) -> Range<Int> {

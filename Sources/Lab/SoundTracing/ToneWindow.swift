@@ -22,6 +22,11 @@ struct ToneWindow {
   var halfLengthSamples: Int
   /// The tones of the window; empty for silence.
   var tones: [WindowTone]
+
+  /// The range of samples that the window covers.
+  var samples: Range<Int> {
+    centerSample - halfLengthSamples..<centerSample + halfLengthSamples + 1
+  }
 }
 
 /// The fit of up to three tones to a short window.
@@ -47,7 +52,7 @@ struct ToneWindowFit {
   private let independentSampleCount: Double
   /// The signal subspaces of the even and the odd part of the previous window.
   ///
-  /// They are the starting values for the next window.
+  /// These subspaces are the starting values for the next window.
   private var subspaces: [SignalSubspace]
   private var evenPart: [Double]
   private var oddPart: [Double]
@@ -486,7 +491,8 @@ private struct SignalSubspace {
 
   /// Returns the eigenvalues of a matrix of up to three columns.
   ///
-  /// They are the roots of the characteristic polynomial. Returns nil if they are not real.
+  /// The eigenvalues are the roots of the characteristic polynomial. Returns nil if they are not
+  /// real.
   private static func realEigenvalues(ofColumns matrix: [[Double]]) -> [Double]? {
     switch matrix.count {
     case 1:

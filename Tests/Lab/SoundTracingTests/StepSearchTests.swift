@@ -7,32 +7,7 @@ import Testing
 
 /// Steps between tones that replace bursts.
 struct StepSearchTests {
-  private static let hertz = 150.0
-  private static let amplitude = 0.3
   private static let toneSamples = 220..<1_000
-
-  /// Returns the tone at a sample rate, without a start or an end.
-  private static func toneSample(at position: Int, rate: Double, phase: Double = 0) -> Double {
-    amplitude * cos(2 * .pi * hertz * Double(position) / rate + phase)
-  }
-
-  /// Returns a path of the tone whose windows have their centers at the given samples.
-  private static func path(
-    windowsAt centers: StrideTo<Int>, sounding: Range<Int> = toneSamples, rate: Double,
-    phase: Double = 0
-  ) -> TonePath {
-    let nodes = centers.map { center in
-      TonePath.Node(
-        centerSample: center, halfLengthSamples: 64,
-        tone: WindowTone(
-          hertz: hertz, amplitude: amplitude,
-          centerPhase: 2 * .pi * hertz * Double(center) / rate + phase))
-    }
-    var path = TonePath(nodes, rate: rate, sampleCount: 1_200, timeScale: 1)
-    path.soundingSamples = sounding
-    path.coreSamples = TonePath.coreRange(of: sounding)
-    return path
-  }
 
   /// Returns a weak burst at a sample.
   private static func burst(at sample: Int, _ dictionary: AtomDictionary) -> FoundBurst {
@@ -48,12 +23,12 @@ struct StepSearchTests {
     // Given a tone whose windows are all on the same side of a burst, but that sounds on both sides
     let dictionary = try AtomDictionary(.phone, soundRate: 8_000)
     let rate = dictionary.sampleRate
-    let samples = (0..<1_200).map { position in
-      Self.toneSamples.contains(position) ? Float(Self.toneSample(at: position, rate: rate)) : 0
-    }
+    let tone = SteadyTone(rate: rate)
+    let samples = tone.signal(sounding: Self.toneSamples)
     var selection = ToneSelection(sampleRate: rate, durationFactor: 1)
     selection.selectedTones = [
-      Self.path(windowsAt: stride(from: firstCenter, to: endCenter, by: 8), rate: rate)
+      tone.path(
+        windowsAt: stride(from: firstCenter, to: endCenter, by: 8), sounding: Self.toneSamples)
     ]
     var bursts = [Self.burst(at: burstSample, dictionary)]
 
@@ -78,17 +53,15 @@ struct StepSearchTests {
     let rate = dictionary.sampleRate
     let stepSample = 700
     let phaseStep = 2.0
-    let samples = (0..<1_200).map { position in
-      let phase = position < stepSample ? 0 : phaseStep
-      return Self.toneSamples.contains(position)
-        ? Float(Self.toneSample(at: position, rate: rate, phase: phase)) : 0
+    let tone = SteadyTone(rate: rate)
+    let samples = tone.signal(sounding: Self.toneSamples) { position in
+      position < stepSample ? 0 : phaseStep
     }
     // Given a selection in which the first tone extends over the second
-    let firstTone = Self.path(
-      windowsAt: stride(from: 284, to: 640, by: 8), sounding: 220..<850, rate: rate)
-    let secondTone = Self.path(
-      windowsAt: stride(from: 764, to: 940, by: 8), sounding: 850..<1_000, rate: rate,
-      phase: phaseStep)
+    let firstTone = tone.path(
+      windowsAt: stride(from: 284, to: 640, by: 8), sounding: 220..<850)
+    let secondTone = SteadyTone(rate: rate, startPhase: phaseStep).path(
+      windowsAt: stride(from: 764, to: 940, by: 8), sounding: 850..<1_000)
     var selection = ToneSelection(sampleRate: rate, durationFactor: 1)
     selection.selectedTones = isSelected ? [firstTone, secondTone] : [firstTone]
     var bursts = [Self.burst(at: stepSample - 20, dictionary)]

@@ -7,32 +7,18 @@ import Testing
 
 /// Changes of a tone's gain that replace bursts.
 struct ToneGainSearchTests {
-  private static let hertz = 150.0
-  private static let amplitude = 0.3
-  private static let sampleCount = 1_200
   private static let toneSamples = 220..<940
 
-  /// Returns a tone whose windows end before a burst at sample 850.
+  /// Returns a path whose windows end before a burst at sample 850.
   private static func path(rate: Double) -> TonePath {
-    let nodes = stride(from: 284, to: 640, by: 8).map { center in
-      TonePath.Node(
-        centerSample: center, halfLengthSamples: 64,
-        tone: WindowTone(
-          hertz: hertz, amplitude: amplitude,
-          centerPhase: 2 * .pi * hertz * Double(center) / rate))
-    }
-    var path = TonePath(nodes, rate: rate, sampleCount: sampleCount, timeScale: 1)
-    path.soundingSamples = toneSamples.clamped(to: path.waveformRange)
-    return path
+    SteadyTone(rate: rate).path(
+      windowsAt: stride(from: 284, to: 640, by: 8), sounding: toneSamples)
   }
 
   /// Returns the samples of a tone whose phase deviates more and more from that of the path.
   private static func samples(rate: Double, phaseDeviation: Double) -> [Float] {
-    (0..<sampleCount).map { position in
-      guard toneSamples.contains(position) else { return 0 }
-      let seconds = Double(position) / rate
-      let deviation = phaseDeviation * max(0, Double(position - 700)) / 300
-      return Float(amplitude * cos(2 * .pi * hertz * seconds + deviation))
+    SteadyTone(rate: rate).signal(sounding: toneSamples) { position in
+      phaseDeviation * max(0, Double(position - 700)) / 300
     }
   }
 
