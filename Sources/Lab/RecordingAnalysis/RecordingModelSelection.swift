@@ -140,10 +140,11 @@ package struct RecordingModelSelection {
         }
         let restored = gain.undone(in: originalSamples, rate: predictor.sampleRate)
         predictor.observation.samples = restored.samples
-        let logJacobian = predictor.logGainSum(of: restored, at: model.delaySamples)
         current = self.modelWithChanges(
           model.response.kind.parameterFreeKind, at: model.delaySamples)
-        current.logEvidence -= logJacobian + predictor.cost(of: gain)
+        current.logEvidence +=
+          predictor.logEvidenceDifference(ofRecordingWith: restored.logGains, model: current)
+          - predictor.cost(of: gain)
         current.automaticGain = gain
         predictor.observation.samples = originalSamples
         unchangedResidualDecibelsWithGain = min(

@@ -223,6 +223,29 @@ struct RecordingPredictor {
     observation.excerpt(of: restored.logGains, at: delay).reduce(0, +)
   }
 
+  /// Returns the difference between the log evidences of a recording and of its restoration.
+  ///
+  /// The noise and the model error have a constant power in the recording, but not in the
+  /// restoration, where the inverse gain amplifies them.
+  ///
+  /// - Parameters:
+  ///   - logGains: The logarithms of the gains that the restoration divided by.
+  ///   - model: The model of the restored recording.
+  func logEvidenceDifference(
+    ofRecordingWith logGains: [Double], model: RecordingModel
+  ) -> Double {
+    var residual = whitenedExcerpt(of: model)
+    let explained = model.response.output(
+      for: RecordingResponse.OffsetSignal(
+        samples: whitenedSignal(of: model, changes: model.changes)),
+      coefficients: model.responseFit.coefficients, rate: sampleRate, count: sampleCount)
+    explained.add(to: &residual, times: -1)
+    let gains = observation.excerpt(of: logGains, at: model.delaySamples).map { exp($0) }
+    let recordedResidual = zip(residual, gains).map { $0 * $1 }
+    return 0.5 * Double(sampleCount)
+      * log(max(1e-300, Vector.energy(residual)) / max(1e-300, Vector.energy(recordedResidual)))
+  }
+
   /// Replaces a model's response with the most probable response, and fits it to the recording.
   func fitResponse(of model: inout RecordingModel, to signal: [Double]) {
     let recordedExcerpt = whitenedExcerpt(of: model)
