@@ -8,6 +8,8 @@ import SignalAnalysis
 ///    explain the recording at the placement of the changed reference.
 /// 3. If the best explanation leaves more than noise, suppose a compressor, and explain the
 ///    recording before the compressor (`CompressorSearch`).
+/// 4. If no compressor is accepted, suppose a noise suppressor, and explain the recording before
+///    the suppressor (`NoiseSuppressionRestoration`).
 struct RecordingFitSearch {
   /// The best explanation so far, or nil if no placement is possible.
   private(set) var bestFit: RecordingModelFit?
@@ -26,7 +28,7 @@ struct RecordingFitSearch {
   /// In the Bayesian information criterion, the six parameters of a compressor cost 30 for a
   /// recording of 5 s.
   private static let minimumLogLikelihoodIncrease = 60.0
-  /// The minimum decrease of the penalty, besides level changes, for a compressor.
+  /// The minimum decrease of a penalty for a compressor or a noise suppressor.
   private static let minimumPenaltyDecrease = 0.02
 
   /// Searches for the best explanation of a recording.
@@ -48,7 +50,9 @@ struct RecordingFitSearch {
     }
   }
 
-  /// Returns the best explanation of a recording, with or without a compressor.
+  /// Returns the best explanation of a recording.
+  ///
+  /// The explanation may include a compressor or a noise suppressor.
   ///
   /// - Parameters:
   ///   - pair: The reference and its recording.
@@ -58,19 +62,36 @@ struct RecordingFitSearch {
     _ pair: RecordingPair, searchSeconds: Double, costLimit: Double
   ) -> RecordingModelFit? {
     let search = Self(pair, searchSeconds: searchSeconds, costLimit: costLimit)
-    guard let fit = search.bestFit, fit.containsReference, !fit.leavesOnlyNoise,
-      let compressor = compressor(explaining: fit.fit)
-    else { return search.bestFit }
-    let restoredSearch = Self(
-      pair.restored(from: compressor), searchSeconds: searchSeconds, costLimit: costLimit)
+    guard let fit = search.bestFit, fit.containsReference, !fit.leavesOnlyNoise else {
+      return search.bestFit
+    }
+    func bestFit(ofRestored restoredPair: RecordingPair) -> RecordingModelFit? {
+      let restoredSearch = Self(restoredPair, searchSeconds: searchSeconds, costLimit: costLimit)
+      return restoredSearch.bestFit.flatMap {
+        $0.containsReference && $0.allowsEventComparison ? $0 : nil
+      }
+    }
     // Without the compressor, level changes are only approximations of its gain.
-    guard var restoredFit = restoredSearch.bestFit, restoredFit.containsReference,
-      restoredFit.allowsEventComparison,
+    if let compressor = compressor(explaining: fit.fit),
+      var restoredFit = bestFit(ofRestored: pair.restored(from: compressor)),
       restoredFit.penaltyWithoutLevelChanges
         < fit.penaltyWithoutLevelChanges - minimumPenaltyDecrease
-    else { return fit }
-    restoredFit.markAsRestoredFromCompressor()
-    return restoredFit
+    {
+      restoredFit.markAsRestoredFromCompressor()
+      return restoredFit
+    }
+    guard !fit.changes.isEmpty, fit.allowsEventComparison else { return fit }
+    let restoration = NoiseSuppressionRestoration(explaining: fit)
+    guard var restoredFit = bestFit(ofRestored: pair.restored(by: restoration)) else { return fit }
+    restoredFit.markAsRestoredFromNoiseSuppression(
+      removableWaveformIndices: restoration.removableWaveformIndices)
+    // A suppressor also attenuates quiet parts that the changes don't explain.
+    let isMoreProbable =
+      !restoredFit.detectableWaveformIndices.isEmpty
+      && restoredFit.containsReference && restoredFit.allowsEventComparison
+      && restoredFit.coherence > fit.coherence
+      && restoredFit.explanationPenalty < fit.explanationPenalty - minimumPenaltyDecrease
+    return isMoreProbable ? restoredFit : fit
   }
 
   /// Returns the compressor that makes the recording of a fit much more probable, or nil.

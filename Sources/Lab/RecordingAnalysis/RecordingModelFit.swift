@@ -26,6 +26,8 @@ struct RecordingModelFit {
   private(set) var totalChangeCost = 0.0
   /// A Boolean value that indicates whether the recording was restored from a compressor.
   private(set) var isRestoredFromCompressor = false
+  /// A Boolean value that indicates whether the recording was restored from a noise suppressor.
+  private var isRestoredFromNoiseSuppression = false
   /// The gain of each waveform, divided by its standard error.
   private(set) var gainsInStandardErrors: [Double] = []
   /// The standard error of each waveform's time, in seconds.
@@ -53,6 +55,8 @@ struct RecordingModelFit {
   private static let maximumRefinementCount = 6
   /// The cost of assuming a compressor, which is less than that of assuming a response.
   private static let compressorCost = 0.2
+  /// The cost of assuming a noise suppressor.
+  private static let noiseSuppressionCost = 0.2
   /// The maximum misfit of a complete explanation: a residual of four times the noise power.
   private static let maximumExplainedMisfit = 0.3
   /// The maximum misfit of a residual that is only noise: 10 % more than the noise power.
@@ -117,6 +121,13 @@ struct RecordingModelFit {
 
   /// The fit of the reference with its changes.
   var fit: RecordingFit { residual.fit }
+  /// The fit at the same placement, but without the changes.
+  var fitWithoutChanges: RecordingFit {
+    var fit = fit
+    fit.reference.waveforms = originalReference.waveforms
+    fit.excludedRanges = []
+    return fit
+  }
   /// The gain that all events have in common.
   var commonGain: Double { residual.commonGain }
   /// The explained energy at the events, relative to the total energy there.
@@ -421,6 +432,9 @@ struct RecordingModelFit {
     if isRestoredFromCompressor {
       changeCost += Self.compressorCost
     }
+    if isRestoredFromNoiseSuppression {
+      changeCost += Self.noiseSuppressionCost
+    }
     return changeCost
   }
 
@@ -453,6 +467,17 @@ struct RecordingModelFit {
         changes[index].isAmbiguous = true
       }
     }
+    decideOutcome()
+  }
+
+  /// Marks the recording as restored from a noise suppressor, and updates the outcome.
+  ///
+  /// - Parameter indices: The indices of the waveforms that the suppressor may have removed. They
+  ///   cannot be compared.
+  mutating func markAsRestoredFromNoiseSuppression(removableWaveformIndices indices: Set<Int>) {
+    isRestoredFromNoiseSuppression = true
+    detectableWaveformIndices.removeAll { indices.contains($0) }
+    changes.removeAll { change in change.waveformIndex.map { indices.contains($0) } ?? false }
     decideOutcome()
   }
 

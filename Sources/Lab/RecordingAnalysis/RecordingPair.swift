@@ -66,6 +66,13 @@ package struct RecordingPair {
     return restoredPair
   }
 
+  /// Returns the pair with the recording before a noise suppressor.
+  func restored(by restoration: NoiseSuppressionRestoration) -> Self {
+    var restoredPair = self
+    restoredPair.lowRateRecording = restoration.restored(lowRateRecording)
+    return restoredPair
+  }
+
   /// Returns the recording at about a target sample rate, with clipped samples restored.
   func decimatedRecording(targetRate: Double) -> LowRateSignal {
     // Samples are restored more accurately at the higher rate.

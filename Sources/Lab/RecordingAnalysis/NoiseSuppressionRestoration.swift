@@ -1,0 +1,88 @@
+internal import CMath
+import SignalAnalysis
+
+/// Restores the quiet parts of a recording that a noise suppressor attenuated.
+///
+/// Spectral subtraction multiplies a band with the power P by the gain √(1 − αN/P), where N is the
+/// estimated power of the noise, and α is the oversubtraction factor (M. Berouti, R. Schwartz, J.
+/// Makhoul, "Enhancement of speech corrupted by acoustic noise", ICASSP 1979). The gain is 0 for
+/// αN > P. A steady hum is also noise to the estimator, so quiet hums lose several decibels.
+///
+/// 1. Divide the predicted signal of an explanation into overlapping blocks.
+/// 2. Compute the gain of each block in the recording. The suppressor causes only gains from the
+///    minimum for the predicted power of the block to 1, so limit the gain to this range.
+/// 3. Add the part of the predicted signal that the recording lacks. The remainder of the block,
+///    which includes noise and added sounds, is unchanged.
+struct NoiseSuppressionRestoration {
+  /// The indices of the waveforms that the suppressor may have removed completely.
+  let removableWaveformIndices: Set<Int>
+  /// The part of the predicted signal that the recording lacks.
+  private let missingSignal: [Float]
+  /// The index of the missing signal's first sample in the recording.
+  private let firstSampleIndex: Int
+
+  /// The duration of a block, in seconds. The blocks overlap by half.
+  private static let blockSeconds = 0.02
+  /// The maximum subtracted power, αN, relative to the power of the loudest block: −24 dB.
+  private static let maximumSubtractedPowerRatio = 0.004
+
+  /// Computes the part of a reference that a recording lacks.
+  ///
+  /// - Parameter modelFit: The best explanation of the recording without a suppressor.
+  init(explaining modelFit: RecordingModelFit) {
+    let fit = modelFit.fitWithoutChanges
+    let recorded = fit.solve(isWhitened: false).humFreeRecording
+    let columns = fit.reference.waveforms.indices.map { fit.waveformColumn(at: $0) }
+    var predicted = [Float](repeating: 0, count: recorded.count)
+    for column in columns {
+      column.add(to: &predicted, times: modelFit.commonGain)
+    }
+
+    let hopSampleCount = max(1, Int(Self.blockSeconds / 2 * fit.reference.sampleRate))
+    let blocks = stride(from: 0, to: predicted.count - 2 * hopSampleCount, by: hopSampleCount).map {
+      $0..<$0 + 2 * hopSampleCount
+    }
+    let blockEnergies = blocks.map { Vector.energy(predicted, $0) }
+    let subtractedEnergy = Self.maximumSubtractedPowerRatio * (blockEnergies.max() ?? 0)
+    let window = (0..<2 * hopSampleCount).map {
+      0.5 - 0.5 * cos(.pi * (Double($0) + 0.5) / Double(hopSampleCount))
+    }
+    var missing = [Float](repeating: 0, count: predicted.count)
+    for (block, energy) in zip(blocks, blockEnergies) where energy > 0 {
+      let product = Vector.dot(
+        predicted, from: block.lowerBound, recorded, from: block.lowerBound, count: block.count)
+      let minimumGain = max(0, 1 - subtractedEnergy / energy).squareRoot()
+      let gain = min(1, max(minimumGain, product / energy))
+      for (index, weight) in zip(block, window) {
+        missing[index] += Float((1 - gain) * weight) * predicted[index]
+      }
+    }
+    firstSampleIndex = modelFit.fittedPlacement.firstSampleIndex
+    let polaritySign = Float(modelFit.fittedPlacement.polaritySign)
+    missingSignal = missing.map { polaritySign * $0 }
+
+    // The central halves of the overlapping blocks cover each sample once.
+    let removableRanges = zip(blocks, blockEnergies).filter { $0.1 < subtractedEnergy }.map {
+      let firstCentralSample = $0.0.lowerBound + hopSampleCount / 2
+      return firstCentralSample..<firstCentralSample + hopSampleCount
+    }
+    let removableIndices = columns.indices.filter { index in
+      let removableEnergy = removableRanges.reduce(0) { $0 + columns[index].energy(in: $1) }
+      return removableEnergy > 0.5 * Vector.energy(columns[index].samples)
+    }
+    removableWaveformIndices = Set(removableIndices)
+  }
+
+  /// Returns the recording with its quiet parts restored.
+  ///
+  /// - Parameter recording: The recording at the sample rate of the reference.
+  func restored(_ recording: LowRateSignal) -> LowRateSignal {
+    var samples = recording.samples
+    let count = min(missingSignal.count, samples.count - firstSampleIndex)
+    for index in 0..<max(0, count) {
+      samples[firstSampleIndex + index] += missingSignal[index]
+    }
+    return LowRateSignal(
+      of: samples, rate: recording.decimatedRate, targetRate: recording.decimatedRate)
+  }
+}
