@@ -228,7 +228,7 @@ public struct Comparison: Sendable {
       let verb = undetectableCount == 1 ? "is" : "are"
       limitations.append(
         "\(undetectableCount) of \(patternName)'s \(recordingMatch.eventCount) events \(verb) "
-          + "too weak to evaluate in this noise.")
+          + "too weak to evaluate in this recording.")
     }
     if let minimumDecibels = recordingMatch.minimumDetectableDecibels,
       let minimumSeconds = recordingMatch.minimumDetectableSeconds

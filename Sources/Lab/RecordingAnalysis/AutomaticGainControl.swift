@@ -26,7 +26,7 @@ struct AutomaticGainControl: Equatable, Sendable {
     let releaseCoefficient = 1 - exp(-1 / (releaseSeconds * rate))
     let minimumLogGain = log(Self.minimumGain)
     var restoredSamples = recording
-    var logGains = recording
+    var logGains = [Double](repeating: 0, count: recording.count)
     var detectorLevel = 0.0
     var logGain = 0.0
     for index in recording.indices {

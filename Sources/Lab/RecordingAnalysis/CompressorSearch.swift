@@ -1,8 +1,8 @@
 /// Finds the compressor that makes a recording most probable.
 ///
 /// 1. Undo each compressor of a coarse grid, and compute the log evidence of the restored
-///    recording. The grid contains fast compressors, and slow ones with a high ratio, which level
-///    speech and film sound.
+///    recording. The grid contains fast compressors, and slow compressors with a high ratio, as
+///    used to level speech and film sound.
 /// 2. Refine the parameters of the best compressor by coordinate descent.
 struct CompressorSearch {
   let problem: GainProblem
@@ -14,8 +14,8 @@ struct CompressorSearch {
 
   /// The minimum threshold, relative to the peak of the recording.
   ///
-  /// A lower threshold would explain any sound, because the restored recording consists of its
-  /// loudest moment.
+  /// The inverse of a compressor with a lower threshold amplifies the loudest moment so much that
+  /// the remainder of the recording has almost no weight in the fit. It would explain any sound.
   private static let minimumThresholdRatio = 0.03
 
   /// A compressor, and the log evidence of the recording that it restores.
@@ -66,7 +66,7 @@ struct CompressorSearch {
       }
     }
     for release in [0.4, 1.5] {
-      for threshold in [0.02, 0.06, 0.2] {
+      for threshold in [0.06, 0.2] {
         compressors.append(
           SoftKneeCompressor(
             thresholdAmplitude: threshold * problem.peakMagnitude, kneeDecibels: 3,

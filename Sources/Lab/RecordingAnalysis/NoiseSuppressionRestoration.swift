@@ -6,15 +6,17 @@ import SignalAnalysis
 /// Spectral subtraction multiplies a band with the power P by the gain √(1 − αN/P), where N is the
 /// estimated power of the noise, and α is the oversubtraction factor (M. Berouti, R. Schwartz, J.
 /// Makhoul, "Enhancement of speech corrupted by acoustic noise", ICASSP 1979). The gain is 0 for
-/// αN > P. A steady hum is also noise to the estimator, so quiet hums lose several decibels.
+/// αN ≥ P. A steady hum is also noise to the estimator, so quiet hums lose several decibels.
+///
+/// The restoration treats each block of the pattern as one band, because vibration is narrowband.
 ///
 /// 1. Divide the predicted signal of an explanation into overlapping blocks.
-/// 2. Compute the gain of each block in the recording. The suppressor causes only gains from the
-///    minimum for the predicted power of the block to 1, so limit the gain to this range.
+/// 2. Project each block of the recording onto the predicted block. The coefficient is the gain. A
+///    suppressor causes only gains from √(1 − αN/P) to 1, so limit the gain to this range.
 /// 3. Add the part of the predicted signal that the recording lacks. The remainder of the block,
 ///    which includes noise and added sounds, is unchanged.
 struct NoiseSuppressionRestoration {
-  /// The indices of the waveforms that the suppressor may have removed completely.
+  /// The indices of the waveforms that the suppressor may have attenuated by more than 3 dB.
   let removableWaveformIndices: Set<Int>
   /// The part of the predicted signal that the recording lacks.
   private let missingSignal: [Float]
@@ -39,9 +41,10 @@ struct NoiseSuppressionRestoration {
     }
 
     let hopSampleCount = max(1, Int(Self.blockSeconds / 2 * fit.reference.sampleRate))
-    let blocks = stride(from: 0, to: predicted.count - 2 * hopSampleCount, by: hopSampleCount).map {
-      $0..<$0 + 2 * hopSampleCount
-    }
+    let blocks = stride(from: 0, through: predicted.count - 2 * hopSampleCount, by: hopSampleCount)
+      .map {
+        $0..<$0 + 2 * hopSampleCount
+      }
     let blockEnergies = blocks.map { Vector.energy(predicted, $0) }
     let subtractedEnergy = Self.maximumSubtractedPowerRatio * (blockEnergies.max() ?? 0)
     let window = (0..<2 * hopSampleCount).map {
@@ -61,9 +64,12 @@ struct NoiseSuppressionRestoration {
     let polaritySign = Float(modelFit.fittedPlacement.polaritySign)
     missingSignal = missing.map { polaritySign * $0 }
 
-    // The central halves of the overlapping blocks cover each sample once.
-    let removableRanges = zip(blocks, blockEnergies).filter { $0.1 < subtractedEnergy }.map {
-      let firstCentralSample = $0.0.lowerBound + hopSampleCount / 2
+    // The central halves of the overlapping blocks are adjacent. At twice the subtracted energy,
+    // the minimum gain is −3 dB.
+    let removableRanges = zip(blocks, blockEnergies).filter { _, energy in
+      energy < 2 * subtractedEnergy
+    }.map { block, _ in
+      let firstCentralSample = block.lowerBound + hopSampleCount / 2
       return firstCentralSample..<firstCentralSample + hopSampleCount
     }
     let removableIndices = columns.indices.filter { index in

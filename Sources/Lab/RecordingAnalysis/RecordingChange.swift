@@ -85,6 +85,10 @@ package enum RecordingThreshold {
   static let minimumLevelDecibelsWithGainControl = 3.5
   /// The minimum level change to report after the gain of a compressor was undone.
   static let minimumLevelDecibelsAfterCompressor = 3.0
+  /// The minimum level change to report after quiet parts were restored.
+  ///
+  /// The restoration can hide smaller changes of louder parts.
+  static let minimumLevelDecibelsAfterNoiseSuppression = 3.0
   /// The minimum level change to report after the effect of a room was removed incompletely.
   ///
   /// Reflections that the model of the room does not contain look like smaller changes.

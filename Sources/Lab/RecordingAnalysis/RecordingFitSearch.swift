@@ -65,7 +65,7 @@ struct RecordingFitSearch {
     guard let fit = search.bestFit, fit.containsReference, !fit.leavesOnlyNoise else {
       return search.bestFit
     }
-    func bestFit(ofRestored restoredPair: RecordingPair) -> RecordingModelFit? {
+    func comparableFit(ofRestored restoredPair: RecordingPair) -> RecordingModelFit? {
       let restoredSearch = Self(restoredPair, searchSeconds: searchSeconds, costLimit: costLimit)
       return restoredSearch.bestFit.flatMap {
         $0.containsReference && $0.allowsEventComparison ? $0 : nil
@@ -73,7 +73,7 @@ struct RecordingFitSearch {
     }
     // Without the compressor, level changes are only approximations of its gain.
     if let compressor = compressor(explaining: fit.fit),
-      var restoredFit = bestFit(ofRestored: pair.restored(from: compressor)),
+      var restoredFit = comparableFit(ofRestored: pair.restored(from: compressor)),
       restoredFit.penaltyWithoutLevelChanges
         < fit.penaltyWithoutLevelChanges - minimumPenaltyDecrease
     {
@@ -82,10 +82,13 @@ struct RecordingFitSearch {
     }
     guard !fit.changes.isEmpty, fit.allowsEventComparison else { return fit }
     let restoration = NoiseSuppressionRestoration(explaining: fit)
-    guard var restoredFit = bestFit(ofRestored: pair.restored(by: restoration)) else { return fit }
-    restoredFit.markAsRestoredFromNoiseSuppression(
-      removableWaveformIndices: restoration.removableWaveformIndices)
-    // A suppressor also attenuates quiet parts that the changes don't explain.
+    guard var restoredFit = comparableFit(ofRestored: pair.restored(by: restoration)) else {
+      return fit
+    }
+    restoredFit.markAsRestoredFromNoiseSuppression()
+    restoredFit.excludeRemovableWaveforms(restoration.removableWaveformIndices)
+    // A suppressor also attenuates quiet parts that the changes don't explain. Events that it may
+    // have removed are not evaluated, even if they alone are weaker.
     let isMoreProbable =
       !restoredFit.detectableWaveformIndices.isEmpty
       && restoredFit.containsReference && restoredFit.allowsEventComparison
@@ -108,9 +111,7 @@ struct RecordingFitSearch {
         peakMagnitude: excerpt.reduce(0) { max($0, abs($1)) }
       ) { fit.logLikelihood(of: $0, design: design) })
     let logLikelihoodWithoutCompressor = fit.logLikelihood(
-      of: RestoredRecording(
-        samples: excerpt, logGains: [Double](repeating: 0, count: excerpt.count)),
-      design: design)
+      of: RestoredRecording(unchanged: excerpt), design: design)
     guard let best = search.bestCompressor(),
       best.logEvidence > logLikelihoodWithoutCompressor + minimumLogLikelihoodIncrease
     else {

@@ -471,13 +471,22 @@ struct RecordingModelFit {
   }
 
   /// Marks the recording as restored from a noise suppressor, and updates the outcome.
-  ///
-  /// - Parameter indices: The indices of the waveforms that the suppressor may have removed. They
-  ///   cannot be compared.
-  mutating func markAsRestoredFromNoiseSuppression(removableWaveformIndices indices: Set<Int>) {
+  mutating func markAsRestoredFromNoiseSuppression() {
     isRestoredFromNoiseSuppression = true
-    detectableWaveformIndices.removeAll { indices.contains($0) }
-    changes.removeAll { change in change.waveformIndex.map { indices.contains($0) } ?? false }
+    decideOutcome()
+  }
+
+  /// Excludes waveforms that a noise suppressor may have removed from the comparison.
+  ///
+  /// An event that is weaker or missing is no longer compared. A change that a suppressor cannot
+  /// cause, such as another frequency, remains.
+  mutating func excludeRemovableWaveforms(_ indices: Set<Int>) {
+    changes.removeAll { change in
+      guard let index = change.waveformIndex, indices.contains(index) else { return false }
+      return change.kind == .missing || change.kind == .level && change.signedAmount < 0
+    }
+    let changedIndices = Set(changes.compactMap(\.waveformIndex))
+    detectableWaveformIndices.removeAll { indices.contains($0) && !changedIndices.contains($0) }
     decideOutcome()
   }
 
@@ -529,12 +538,26 @@ struct RecordingModelFit {
     }
   }
 
+  /// The indices of the waveforms whose absence would be reported.
+  ///
+  /// If the residual exceeds four times the noise power, a missing event must explain more than the
+  /// residual.
+  var comparableWaveformIndices: [Int] {
+    guard allowsEventComparison, !explainsRecording else { return detectableWaveformIndices }
+    let excessEnergy = excessResidualEnergy(sigma: residual.noiseDeviation)
+    return detectableWaveformIndices.filter {
+      gainsInStandardErrors[$0] * gainsInStandardErrors[$0] > excessEnergy
+    }
+  }
+
   /// The minimum level change and time shift to report if noise does not hide them.
   var minimumReportedChange: (decibels: Double, seconds: Double) {
     guard allowsEventComparison else { return RecordingThreshold.undetectableChange }
     let minimumLevelDecibels: Double
     if isRestoredFromCompressor {
       minimumLevelDecibels = RecordingThreshold.minimumLevelDecibelsAfterCompressor
+    } else if isRestoredFromNoiseSuppression {
+      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibelsAfterNoiseSuppression
     } else if leavesOnlyNoise {
       minimumLevelDecibels = RecordingThreshold.minimumLevelDecibels
     } else {

@@ -17,7 +17,8 @@ package struct RecordingModelSelection {
   private(set) var bestModel: RecordingModel?
   /// The minimum residual of a model with a gain control and without changes, in decibels.
   ///
-  /// The residual is relative to the recording, and infinite if no gain control was accepted.
+  /// The residual is relative to the restored recording, so it tends to be lower than a residual
+  /// relative to the recording. It is infinite if no gain control was accepted.
   private(set) var unchangedResidualDecibelsWithGain = Double.infinity
 
   private var predictor: RecordingPredictor
@@ -51,6 +52,8 @@ package struct RecordingModelSelection {
     static let roomDecibels = -19.0
     /// The maximum residual for skipping further kinds of response.
     static let responseDecibels = -24.0
+    /// The maximum residual of an unchanged model with a gain for skipping further models.
+    static let unchangedWithGainDecibels = -19.0
     /// The maximum residual for skipping automatic gain controls.
     static let automaticGainDecibels = -20.0
   }
@@ -119,16 +122,18 @@ package struct RecordingModelSelection {
 
   /// Refits the models near the best delay with an automatic gain control.
   private mutating func refitWithAutomaticGain(_ models: [RecordingModel]) {
-    guard let bestModel,
-      bestModel.residualDecibels > SufficientResidual.automaticGainDecibels
-        || !bestModel.changes.isEmpty
+    guard let bestModelWithoutGain = bestModel,
+      bestModelWithoutGain.residualDecibels > SufficientResidual.automaticGainDecibels
+        || !bestModelWithoutGain.changes.isEmpty
     else {
       return
     }
     let originalSamples = predictor.observation.samples
     for model in models {
       if isUnchangedWithAutomaticGain { break }
-      guard isPlausibleWithAutomaticGain(model, besides: bestModel) else { continue }
+      guard isPlausibleWithAutomaticGain(model, comparedWith: bestModelWithoutGain) else {
+        continue
+      }
       var current = model
       // Gain control looks like level changes. After it is inverted, fewer changes remain and the
       // estimate improves.
@@ -154,25 +159,26 @@ package struct RecordingModelSelection {
     }
   }
 
-  /// A Boolean value that indicates whether the best model explains the recording by an automatic
-  /// gain, without changes.
+  /// A Boolean value that indicates whether the best model has a gain, no changes, and a small
+  /// residual.
   private var isUnchangedWithAutomaticGain: Bool {
     guard let bestModel else { return false }
     return bestModel.automaticGain != nil && bestModel.changes.isEmpty
-      && bestModel.residualDecibels < SufficientResidual.roomDecibels
+      && bestModel.residualDecibels < SufficientResidual.unchangedWithGainDecibels
   }
 
-  /// Returns true if a model may become the best one with an automatic gain.
+  /// Returns true if a model with an automatic gain may become the best model.
   ///
   /// - Parameters:
   ///   - model: The model without a gain.
   ///   - best: The best model without a gain.
   private func isPlausibleWithAutomaticGain(
-    _ model: RecordingModel, besides best: RecordingModel
+    _ model: RecordingModel, comparedWith best: RecordingModel
   ) -> Bool {
     let delayDifferenceSeconds =
       Double(abs(model.delaySamples - best.delaySamples)) / predictor.sampleRate
-    // A room takes the most time to fit. If another response is better, there are no reflections.
+    // A room takes the most time to fit. If another response explains the recording better, rooms
+    // are not tried with a gain.
     return delayDifferenceSeconds < Self.maximumDelayDifferenceSeconds
       && model.residualDecibels < best.residualDecibels + Self.maximumResidualImprovementDecibels
       && (best.response.kind.isRoom || !model.response.kind.isRoom)

@@ -226,7 +226,10 @@ struct RecordingPredictor {
   /// Returns the difference between the log evidences of a recording and of its restoration.
   ///
   /// The noise and the model error have a constant power in the recording, but not in the
-  /// restoration, where the inverse gain amplifies them.
+  /// restoration, where the inverse gain amplifies them. With N samples and the energies of the
+  /// whitened residuals:
+  ///
+  /// ln p(recording) − ln p(restoration) ≈ N/2 · ln(restored energy / recorded energy)
   ///
   /// - Parameters:
   ///   - logGains: The logarithms of the gains that the restoration divided by.
@@ -234,16 +237,25 @@ struct RecordingPredictor {
   func logEvidenceDifference(
     ofRecordingWith logGains: [Double], model: RecordingModel
   ) -> Double {
-    var residual = whitenedExcerpt(of: model)
-    let explained = model.response.output(
+    let restoredExcerpt = observation.excerpt(at: model.delaySamples)
+    var restoredResidual = restoredExcerpt
+    model.response.output(
       for: RecordingResponse.OffsetSignal(
-        samples: whitenedSignal(of: model, changes: model.changes)),
-      coefficients: model.responseFit.coefficients, rate: sampleRate, count: sampleCount)
-    explained.add(to: &residual, times: -1)
+        samples: predictedSignal(model.changes, tempo: model.tempoDeviation)),
+      coefficients: model.responseFit.coefficients, rate: sampleRate, count: sampleCount
+    ).add(to: &restoredResidual, times: -1)
     let gains = observation.excerpt(of: logGains, at: model.delaySamples).map { exp($0) }
-    let recordedResidual = zip(residual, gains).map { $0 * $1 }
+    let restoredEnergy = whitenedEnergy(ofResidual: restoredResidual, of: restoredExcerpt)
+    let recordedEnergy = whitenedEnergy(
+      ofResidual: zip(restoredResidual, gains).map(*), of: zip(restoredExcerpt, gains).map(*))
     return 0.5 * Double(sampleCount)
-      * log(max(1e-300, Vector.energy(residual)) / max(1e-300, Vector.energy(recordedResidual)))
+      * log(max(1e-300, restoredEnergy) / max(1e-300, recordedEnergy))
+  }
+
+  /// Returns the energy of an excerpt's residual, whitened by the spectrum of the residual.
+  private func whitenedEnergy(ofResidual residual: [Double], of excerpt: [Double]) -> Double {
+    let whitener = residualWhitener(residual, excerptEnergy: Vector.energy(excerpt))
+    return Vector.energy(whitenedSamples(residual, by: whitener))
   }
 
   /// Replaces a model's response with the most probable response, and fits it to the recording.

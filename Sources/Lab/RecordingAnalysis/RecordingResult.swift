@@ -38,7 +38,9 @@ public struct RecordingMatch: Equatable, Sendable {
   public var mainsHertz: Double?
   /// The RMS level of the hum, in dBFS, or nil without hum.
   public var humDecibels: Double?
-  /// The number of events that are far enough above the noise for a comparison.
+  /// The number of events that can be compared.
+  ///
+  /// They are far enough above the noise, and above the level that a noise suppressor removes.
   public var detectableEventCount = 0
   /// The number of events in the reference.
   public var eventCount = 0
@@ -89,25 +91,29 @@ package struct RecordingResult {
   private var isTempoAtClockLimit: Bool {
     abs(abs(match.tempoPercent / 100) - RecordingFit.maximumClockTempoDeviation) < 5e-5
   }
+  /// The minimum improvement of the residual, in decibels, for which a result with event comparison
+  /// is preferable.
+  private static let minimumReliableImprovementDecibels = 6.0
+  /// The minimum improvement of the residual, in decibels, for which a result is preferable to one
+  /// with a different waveform.
+  private static let minimumWaveformImprovementDecibels = 10.0
   /// Returns true if this result is preferable to another result.
   ///
-  /// It is preferable if it has a lower cost, if its events can be compared and the other result is
-  /// less reliable, or if it explains most of what the other result calls a different waveform.
+  /// It is preferable if it has a lower cost, or if its events can be compared and the other result
+  /// is less reliable. It is also preferable, even without event comparison, if the other result
+  /// contains a different waveform and has a much larger residual: an unknown response is then more
+  /// likely than a different waveform.
   package func isBetter(than other: Self) -> Bool {
     let residualImprovementDecibels = other.residualDecibels - residualDecibels
     let isReliable =
       allowsEventComparison
       && (!other.allowsEventComparison || other.isTempoAtClockLimit
-        || residualImprovementDecibels > Self.minimumImprovementDecibels.ofReliableResult)
-    let explainsDifferentWaveform =
+        || residualImprovementDecibels > Self.minimumReliableImprovementDecibels)
+    let isDifferentWaveformUnlikely =
       other.changes.contains { $0.kind == .spectrum }
-      && residualImprovementDecibels > Self.minimumImprovementDecibels.ofDifferentWaveform
-    return isReliable || explainsDifferentWaveform || explanationCost < other.explanationCost
+      && residualImprovementDecibels > Self.minimumWaveformImprovementDecibels
+    return isReliable || isDifferentWaveformUnlikely || explanationCost < other.explanationCost
   }
-  /// The minimum improvements of the residual for which a result is preferable, in decibels.
-  ///
-  /// They apply to a result that allows event comparison, and to one that explains a waveform.
-  private static let minimumImprovementDecibels = (ofReliableResult: 6.0, ofDifferentWaveform: 10.0)
 
   /// Explains a recording as a copy of the reference's samples.
   ///
@@ -161,7 +167,8 @@ package struct RecordingResult {
     match.mainsHertz = fittedPlacement.mainsHertz
     match.humHertz = fittedPlacement.fit.humHertz
     let zScore = RecordingThreshold.minimumZScore
-    let detectableIndices = modelFit.detectableWaveformIndices
+    let detectableIndices = modelFit.comparableWaveformIndices
+    match.detectableEventCount = detectableIndices.count
     let minimumChange = modelFit.minimumReportedChange
     match.minimumDetectableDecibels = detectableIndices.map {
       max(minimumChange.decibels, zScore * 8.686 / modelFit.gainsInStandardErrors[$0])
@@ -252,7 +259,8 @@ extension RecordingResult {
   ///
   /// Below it, a gain control may have caused the changes.
   private static let gainControlToleranceDecibels = 4.0
-  /// The minimum excess of the same residual for a level change after a room, in decibels.
+  /// The minimum excess of the unchanged reference's residual with a gain control for reporting a
+  /// level change after a room, in decibels.
   private static let minimumRoomLevelEvidenceDecibels = 2.5
   /// The costs of assuming a response of the chain, and an additional automatic gain control.
   private static let chainAssumptionCosts = (response: 0.6, gain: 0.6)
@@ -281,11 +289,11 @@ extension RecordingResult {
     match.eventCount = modelSelection.reference.waveforms.count
     match.detectableEventCount = modelSelection.reference.waveforms.count
     changes = modelSelection.changes(of: bestModel)
-    if bestModel.response.kind.isRoom, changes.count > 1 {
-      // Reflections of another changed event look like small level changes.
-      let minimumDecibels = RecordingThreshold.minimumLevelDecibelsAfterRoom
-      changes.removeAll { $0.isLevelChange(below: minimumDecibels) }
-    }
+    // Reflections of another changed event look like small level changes.
+    let minimumComparedDecibels =
+      bestModel.response.kind.isRoom && changes.count > 1
+      ? RecordingThreshold.minimumLevelDecibelsAfterRoom : 0
+    changes.removeAll { $0.isLevelChange(below: minimumComparedDecibels) }
     explanationCost =
       Self.chainAssumptionCosts.response
       + (bestModel.automaticGain == nil ? 0 : Self.chainAssumptionCosts.gain)
@@ -305,10 +313,12 @@ extension RecordingResult {
       bestModel.residualDecibels < Self.residualLimitsDecibels.reliable
       && (hasOneSmallChange
         || isExact && changes.count < min(3, modelSelection.reference.waveforms.count))
-    let minimumLevelDecibels = Self.minimumLevelDecibels(
-      of: bestModel,
-      gainExcessDecibels: modelSelection.unchangedResidualDecibelsWithGain
-        - bestModel.residualDecibels)
+    let minimumLevelDecibels = max(
+      minimumComparedDecibels,
+      Self.minimumLevelDecibels(
+        of: bestModel,
+        gainExcessDecibels: modelSelection.unchangedResidualDecibelsWithGain
+          - bestModel.residualDecibels))
     reportedChanges =
       allowsEventComparison
       ? changes.filter { !$0.isLevelChange(below: minimumLevelDecibels) } : []
@@ -337,9 +347,9 @@ extension RecordingResult {
 
   /// Returns the minimum level change to report for a model of the chain, in decibels.
   ///
-  /// An inexactly inverted gain control looks like a level change. So does a gain that no model
-  /// inverts. Both leave a large residual. Late reflections leave a large residual, too, so the
-  /// level changes after a room are compared with a gain control as the alternative.
+  /// Errors of an inverted gain, gains without a model, and late reflections look like level
+  /// changes and leave a large residual. A small residual thus permits small level changes. After a
+  /// room, a larger residual suffices if no gain control explains the recording as well.
   ///
   /// - Parameters:
   ///   - model: The most probable model.

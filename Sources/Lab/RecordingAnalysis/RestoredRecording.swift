@@ -1,8 +1,8 @@
 internal import CMath
 
-/// A recording before a gain, and the gain.
+/// A recording whose level-dependent gain was undone, and the gain.
 struct RestoredRecording {
-  /// The samples before the gain.
+  /// The samples divided by the gains.
   let samples: [Double]
   /// The natural logarithm of the gain at each sample.
   let logGains: [Double]
@@ -10,11 +10,18 @@ struct RestoredRecording {
   /// Creates the restoration of a recording by dividing its samples by gains.
   ///
   /// - Parameters:
-  ///   - recording: The recorded samples.
   ///   - logGains: The natural logarithm of the gain at each sample.
-  init(dividing recording: [Double], byExponentialsOf logGains: [Double]) {
+  ///   - recording: The recorded samples.
+  init(undoing logGains: [Double], in recording: [Double]) {
+    // Most gains are 1, and the exponential function is slow.
     samples = zip(recording, logGains).map { $1 == 0 ? $0 : $0 * exp(-$1) }
     self.logGains = logGains
+  }
+
+  /// Creates the restoration of a recording with a gain of 1.
+  init(unchanged recording: [Double]) {
+    samples = recording
+    logGains = [Double](repeating: 0, count: recording.count)
   }
 
   /// Creates a restoration from its samples and the logarithms of the gains.

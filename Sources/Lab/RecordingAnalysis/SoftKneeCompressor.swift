@@ -60,7 +60,7 @@ struct SoftKneeCompressor: Equatable, Sendable {
       }
       if isConverged { break }
     }
-    return RestoredRecording(dividing: recording, byExponentialsOf: logGains)
+    return RestoredRecording(undoing: logGains, in: recording)
   }
 
   /// Returns the gain at each sample of an uncompressed signal.

@@ -170,15 +170,16 @@ struct RecordingChainTests {
     var gainDecibels = Leveler.maximumGainDecibels
     return stride(from: 0, to: signal.count, by: blockSampleCount).flatMap { start -> [Double] in
       let block = signal[start..<min(signal.count, start + blockSampleCount)]
-      let wanted = min(Leveler.maximumGainDecibels, target - decibels(block))
-      let isAttack = wanted < gainDecibels
+      let targetGainDecibels = min(Leveler.maximumGainDecibels, target - decibels(block))
+      let isAttack = targetGainDecibels < gainDecibels
       let change =
         coefficient(isAttack ? Leveler.attackSeconds : Leveler.releaseSeconds)
-        * (wanted - gainDecibels)
-      let (first, last) = (pow(10, gainDecibels / 20), pow(10, (gainDecibels + change) / 20))
+        * (targetGainDecibels - gainDecibels)
+      let firstGain = pow(10, gainDecibels / 20)
+      let lastGain = pow(10, (gainDecibels + change) / 20)
       gainDecibels += change
       return block.enumerated().map { index, value in
-        value * (first + (last - first) * Double(index) / Double(block.count))
+        value * (firstGain + (lastGain - firstGain) * Double(index) / Double(block.count))
       }
     }
   }
@@ -333,9 +334,9 @@ struct RecordingChainTests {
   }
 
   @Test(
-    "The gain of a leveler after a room is no difference",
+    "The gain of a leveler after a room is not reported",
     arguments: ["swipe-heavy", "swipe-up", "level-up", "celebration"])
-  func levelerAfterRoomIsNoDifference(name: String) throws {
+  func levelerAfterRoomIsNotReported(name: String) throws {
     var generator = LinearCongruentialGenerator(seed: 7)
     let pattern = try take(try shipped(name))
     let reverberant = Self.withReverberation(pattern.signal.mono, using: &generator)
