@@ -262,6 +262,11 @@ extension RecordingResult {
   /// The minimum excess of the unchanged reference's residual with a gain control for reporting a
   /// level change after a room, in decibels.
   private static let minimumRoomLevelEvidenceDecibels = 2.5
+  /// The minimum excess of the unchanged reference's residual with a gain control for reporting a
+  /// missing event, in decibels.
+  ///
+  /// A gain control can attenuate the end of a long sound until it seems to be missing.
+  private static let minimumMissingEventEvidenceDecibels = -3.0
   /// The costs of assuming a response of the chain, and an additional automatic gain control.
   private static let chainAssumptionCosts = (response: 0.6, gain: 0.6)
 
@@ -309,16 +314,19 @@ extension RecordingResult {
     let isExact =
       bestModel.automaticGain == nil
       && bestModel.residualDecibels < Self.residualLimitsDecibels.exact
+    let gainExcessDecibels =
+      modelSelection.unchangedResidualDecibelsWithGain - bestModel.residualDecibels
+    let hasDoubtfulMissingEvent =
+      changes.contains { $0.kind == .missing }
+      && gainExcessDecibels < Self.minimumMissingEventEvidenceDecibels
     allowsEventComparison =
       bestModel.residualDecibels < Self.residualLimitsDecibels.reliable
+      && !hasDoubtfulMissingEvent
       && (hasOneSmallChange
         || isExact && changes.count < min(3, modelSelection.reference.waveforms.count))
     let minimumLevelDecibels = max(
       minimumComparedDecibels,
-      Self.minimumLevelDecibels(
-        of: bestModel,
-        gainExcessDecibels: modelSelection.unchangedResidualDecibelsWithGain
-          - bestModel.residualDecibels))
+      Self.minimumLevelDecibels(of: bestModel, gainExcessDecibels: gainExcessDecibels))
     reportedChanges =
       allowsEventComparison
       ? changes.filter { !$0.isLevelChange(below: minimumLevelDecibels) } : []
