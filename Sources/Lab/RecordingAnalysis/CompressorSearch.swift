@@ -15,7 +15,8 @@ struct CompressorSearch {
   /// The minimum threshold, relative to the peak of the recording.
   ///
   /// The inverse of a compressor with a lower threshold amplifies the loudest moment so much that
-  /// the remainder of the recording has almost no weight in the fit. It would explain any sound.
+  /// the remainder of the recording has almost no weight in the fit. Such a compressor would
+  /// explain any sound.
   private static let minimumThresholdRatio = 0.03
 
   /// A compressor, and the log evidence of the recording that it restores.

@@ -6,17 +6,19 @@ import SignalAnalysis
 /// Spectral subtraction multiplies a band with the power P by the gain √(1 − αN/P), where N is the
 /// estimated power of the noise, and α is the oversubtraction factor (M. Berouti, R. Schwartz, J.
 /// Makhoul, "Enhancement of speech corrupted by acoustic noise", ICASSP 1979). The gain is 0 for
-/// αN ≥ P. A steady hum is also noise to the estimator, so quiet hums lose several decibels.
+/// αN ≥ P. The noise estimate includes steady vibrations, so quiet continuous events lose several
+/// decibels.
 ///
 /// The restoration treats each block of the pattern as one band, because vibration is narrowband.
 ///
 /// 1. Divide the predicted signal of an explanation into overlapping blocks.
 /// 2. Project each block of the recording onto the predicted block. The coefficient is the gain. A
-///    suppressor causes only gains from √(1 − αN/P) to 1, so limit the gain to this range.
+///    suppressor causes only gains from √(1 − αN/P) to 1, with αN at most 24 dB below the loudest
+///    block, so limit the gain to this range.
 /// 3. Add the part of the predicted signal that the recording lacks. The remainder of the block,
 ///    which includes noise and added sounds, is unchanged.
 struct NoiseSuppressionRestoration {
-  /// The indices of the waveforms that the suppressor may have attenuated by more than 3 dB.
+  /// The indices of the waveforms with most energy in blocks that may have lost more than 3 dB.
   let removableWaveformIndices: Set<Int>
   /// The part of the predicted signal that the recording lacks.
   private let missingSignal: [Float]

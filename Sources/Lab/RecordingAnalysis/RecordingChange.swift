@@ -87,12 +87,12 @@ package enum RecordingThreshold {
   static let minimumLevelDecibelsAfterCompressor = 3.0
   /// The minimum level change to report after quiet parts were restored.
   ///
-  /// The restoration can hide smaller changes of louder parts.
+  /// In compared events, the restoration can hide a decrease of up to 3 dB.
   static let minimumLevelDecibelsAfterNoiseSuppression = 3.0
   /// The minimum level change to report after the effect of a room was removed incompletely.
   ///
   /// Reflections that the model of the room does not contain look like smaller changes.
-  static let minimumLevelDecibelsAfterRoom = 3.0
+  static let minimumLevelDecibelsAfterRoom = 3.5
   static let minimumTimeSeconds = 0.001
   static let minimumFrequencyPercent = 3.0
   /// The minimum fraction of an event's energy that its change explains.

@@ -28,7 +28,7 @@ struct RecordingFitSearch {
   /// In the Bayesian information criterion, the six parameters of a compressor cost 30 for a
   /// recording of 5 s.
   private static let minimumLogLikelihoodIncrease = 60.0
-  /// The minimum decrease of a penalty for a compressor or a noise suppressor.
+  /// The minimum decrease of the penalty for accepting a compressor or a noise suppressor.
   private static let minimumPenaltyDecrease = 0.02
 
   /// Searches for the best explanation of a recording.
@@ -87,8 +87,8 @@ struct RecordingFitSearch {
     }
     restoredFit.markAsRestoredFromNoiseSuppression()
     restoredFit.excludeRemovableWaveforms(restoration.removableWaveformIndices)
-    // A suppressor also attenuates quiet parts that the changes don't explain. Events that it may
-    // have removed are not evaluated, even if they alone are weaker.
+    // A suppressor attenuates all quiet parts, so a correct restoration also reduces the residual.
+    // The penalty of the restoration excludes the events that a suppressor may have removed.
     let isMoreProbable =
       !restoredFit.detectableWaveformIndices.isEmpty
       && restoredFit.containsReference && restoredFit.allowsEventComparison

@@ -12,7 +12,7 @@ import SignalAnalysis
 struct RecordingModelFit {
   let fittedPlacement: RecordingSearch.FittedPlacement
   private(set) var changes: [RecordingChange] = []
-  /// The indices of the waveforms that are far enough above the noise for a comparison.
+  /// The indices of the waveforms that neither noise nor a noise suppressor hides.
   private(set) var detectableWaveformIndices: [Int] = []
   /// A Boolean value that indicates whether the recording contains the reference.
   private(set) var containsReference = false
@@ -476,10 +476,10 @@ struct RecordingModelFit {
     decideOutcome()
   }
 
-  /// Excludes waveforms that a noise suppressor may have removed from the comparison.
+  /// Excludes from the comparison the waveforms that a noise suppressor may have removed.
   ///
-  /// An event that is weaker or missing is no longer compared. A change that a suppressor cannot
-  /// cause, such as another frequency, remains.
+  /// A waveform remains only if it has a change that a suppressor cannot cause, such as another
+  /// frequency.
   mutating func excludeRemovableWaveforms(_ indices: Set<Int>) {
     changes.removeAll { change in
       guard let index = change.waveformIndex, indices.contains(index) else { return false }
@@ -538,10 +538,10 @@ struct RecordingModelFit {
     }
   }
 
-  /// The indices of the waveforms whose absence would be reported.
+  /// The indices of the waveforms that are strong enough for a comparison.
   ///
-  /// If the residual exceeds four times the noise power, a missing event must explain more than the
-  /// residual.
+  /// If events are compared and the residual exceeds four times the noise power, a waveform must
+  /// have more energy than the residual.
   var comparableWaveformIndices: [Int] {
     guard allowsEventComparison, !explainsRecording else { return detectableWaveformIndices }
     let excessEnergy = excessResidualEnergy(sigma: residual.noiseDeviation)

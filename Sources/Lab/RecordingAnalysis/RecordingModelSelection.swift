@@ -35,7 +35,7 @@ package struct RecordingModelSelection {
   private static let leadSecondsWithFewEvents = 0.5
   /// The maximum difference between the delays of models that share a gain control, in seconds.
   private static let maximumDelayDifferenceSeconds = 0.08
-  /// The maximum improvement of a residual by an automatic gain, in decibels.
+  /// The assumed maximum improvement of a residual by inverting a gain, in decibels.
   private static let maximumResidualImprovementDecibels = 10.0
   /// The minimum changes to report, for each kind of change.
   ///
@@ -44,7 +44,8 @@ package struct RecordingModelSelection {
 
   /// The maximum residuals for skipping steps of the search, in decibels.
   ///
-  /// The residuals are relative to the recording.
+  /// The residuals are relative to the recording, or to the restored recording of a model with a
+  /// gain.
   private enum SufficientResidual {
     /// The maximum residual for skipping further delays.
     static let delayDecibels = -15.0

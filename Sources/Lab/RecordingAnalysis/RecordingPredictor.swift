@@ -231,8 +231,11 @@ struct RecordingPredictor {
   ///
   /// ln p(recording) − ln p(restoration) ≈ N/2 · ln(restored energy / recorded energy)
   ///
+  /// The observation must contain the restored recording.
+  ///
   /// - Parameters:
-  ///   - logGains: The logarithms of the gains that the restoration divided by.
+  ///   - logGains: The natural logarithms of the gains by which the restoration divided the
+  ///     recording.
   ///   - model: The model of the restored recording.
   func logEvidenceDifference(
     ofRecordingWith logGains: [Double], model: RecordingModel

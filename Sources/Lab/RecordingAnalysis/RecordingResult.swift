@@ -40,7 +40,7 @@ public struct RecordingMatch: Equatable, Sendable {
   public var humDecibels: Double?
   /// The number of events that can be compared.
   ///
-  /// They are far enough above the noise, and above the level that a noise suppressor removes.
+  /// Noise, the residual, or a noise suppressor may hide the other events.
   public var detectableEventCount = 0
   /// The number of events in the reference.
   public var eventCount = 0
@@ -245,10 +245,13 @@ package struct RecordingResult {
 extension RecordingResult {
   /// The maximum residuals for conclusions, in decibels relative to the recording.
   ///
-  /// Above `found`, the recording does not contain the pattern; above `changed`, not with two or
-  /// more changes. Above `reliable`, events are not compared; above `exact`, neither large nor
-  /// several changes are reported. Above `invertedGain`, small level changes are not reported after
-  /// a gain control was inverted; above `room`, not after a room.
+  /// - found: The recording contains the pattern with at most one change.
+  /// - changed: The recording contains the pattern with two or more changes.
+  /// - reliable: Events are compared.
+  /// - exact: Without a gain control, large changes, several changes, and small level changes are
+  ///   reported.
+  /// - invertedGain: With a gain control but without a room, small level changes are reported.
+  /// - room: After a room, level changes of at least 3.5 dB are reported.
   private static let residualLimitsDecibels = (
     found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0, invertedGain: -20.0, room: -15.0
   )
@@ -259,13 +262,14 @@ extension RecordingResult {
   ///
   /// Below it, a gain control may have caused the changes.
   private static let gainControlToleranceDecibels = 4.0
-  /// The minimum excess of the unchanged reference's residual with a gain control for reporting a
-  /// level change after a room, in decibels.
+  /// The minimum residual of a model with a gain control and without changes for reporting a level
+  /// change after a room, in decibels relative to the best model.
   private static let minimumRoomLevelEvidenceDecibels = 2.5
-  /// The minimum excess of the unchanged reference's residual with a gain control for reporting a
-  /// missing event, in decibels.
+  /// The minimum residual of a model with a gain control and without changes for evaluating a
+  /// recording with a missing event, in decibels relative to the best model.
   ///
-  /// A gain control can attenuate the end of a long sound until it seems to be missing.
+  /// Below it, no event is evaluated: A gain control can attenuate the end of a long sound so much
+  /// that an event seems to be missing.
   private static let minimumMissingEventEvidenceDecibels = -3.0
   /// The costs of assuming a response of the chain, and an additional automatic gain control.
   private static let chainAssumptionCosts = (response: 0.6, gain: 0.6)
