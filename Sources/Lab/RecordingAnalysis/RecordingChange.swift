@@ -92,7 +92,7 @@ package enum RecordingThreshold {
   /// The minimum level change to report after the effect of a room was removed incompletely.
   ///
   /// Reflections that the model of the room does not contain look like smaller changes.
-  static let minimumLevelDecibelsAfterRoom = 3.5
+  static let minimumLevelDecibelsAfterRoom = 3.0
   static let minimumTimeSeconds = 0.001
   static let minimumFrequencyPercent = 3.0
   /// The minimum fraction of an event's energy that its change explains.

@@ -251,7 +251,7 @@ extension RecordingResult {
   /// - exact: Without a gain control, large changes, several changes, and small level changes are
   ///   reported.
   /// - invertedGain: With a gain control but without a room, small level changes are reported.
-  /// - room: After a room, level changes of at least 3.5 dB are reported.
+  /// - room: After a room, level changes of 3 to 6 dB are reported.
   private static let residualLimitsDecibels = (
     found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0, invertedGain: -20.0, room: -15.0
   )
@@ -383,8 +383,10 @@ extension RecordingResult {
     let isRoomLevelMeasurable =
       isRoom && model.residualDecibels < residualLimitsDecibels.room
       && gainExcessDecibels > minimumRoomLevelEvidenceDecibels
-    return isRoomLevelMeasurable
-      ? RecordingThreshold.minimumLevelDecibelsAfterRoom : largeLevelChangeDecibels
+    guard isRoomLevelMeasurable else { return largeLevelChangeDecibels }
+    return hasGain
+      ? RecordingThreshold.minimumLevelDecibelsAfterRoom
+      : RecordingThreshold.minimumLevelDecibelsWithGainControl
   }
 }
 
