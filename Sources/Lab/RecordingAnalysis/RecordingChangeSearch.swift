@@ -286,12 +286,9 @@ struct RecordingChangeSearch {
     of model: RecordingModel, _ correlations: RecordingResponse.Correlations
   ) -> [CandidateChange] {
     let responseFit = model.response.fit(correlations, rate: sampleRate)
-    let predictedRecording = model.response.output(
-      for: RecordingResponse.OffsetSignal(samples: correlations.input),
-      coefficients: responseFit.coefficients,
-      rate: sampleRate, count: sampleCount)
-    var residual = correlations.recorded
-    predictedRecording.add(to: &residual, times: -1)
+    let residual = model.response.residual(
+      of: correlations.recorded, input: correlations.input,
+      coefficients: responseFit.coefficients, rate: sampleRate)
 
     var proposedChanges: [CandidateChange] = []
     let changedWaveforms = Set(model.changes.compactMap(\.waveformIndex))

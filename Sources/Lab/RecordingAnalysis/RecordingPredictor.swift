@@ -184,12 +184,9 @@ struct RecordingPredictor {
     let recordedExcerpt = observation.excerpt(at: model.delaySamples)
     var bestLogEvidence = -Double.infinity
     for _ in 0..<2 {
-      let explained = response.output(
-        for: RecordingResponse.OffsetSignal(samples: predictedSamples),
-        coefficients: responseFit.coefficients,
-        rate: sampleRate, count: sampleCount)
-      var residual = recordedExcerpt
-      explained.add(to: &residual, times: -1)
+      let residual = response.residual(
+        of: recordedExcerpt, input: predictedSamples, coefficients: responseFit.coefficients,
+        rate: sampleRate)
       let whitener = residualWhitener(residual, excerptEnergy: Vector.energy(recordedExcerpt))
       let correlations = response.correlations(
         of: whitenedSamples(predictedSamples, by: whitener),
@@ -241,12 +238,9 @@ struct RecordingPredictor {
     ofRecordingWith logGains: [Double], model: RecordingModel
   ) -> Double {
     let restoredExcerpt = observation.excerpt(at: model.delaySamples)
-    var restoredResidual = restoredExcerpt
-    model.response.output(
-      for: RecordingResponse.OffsetSignal(
-        samples: predictedSignal(model.changes, tempo: model.tempoDeviation)),
-      coefficients: model.responseFit.coefficients, rate: sampleRate, count: sampleCount
-    ).add(to: &restoredResidual, times: -1)
+    let restoredResidual = model.response.residual(
+      of: restoredExcerpt, input: predictedSignal(model.changes, tempo: model.tempoDeviation),
+      coefficients: model.responseFit.coefficients, rate: sampleRate)
     let gains = observation.excerpt(of: logGains, at: model.delaySamples).map { exp($0) }
     let restoredEnergy = whitenedEnergy(ofResidual: restoredResidual, of: restoredExcerpt)
     let recordedEnergy = whitenedEnergy(

@@ -305,6 +305,24 @@ struct RecordingResponse: Equatable, Sendable {
     return outputSignal
   }
 
+  /// Returns the part of a recording that the output of the response does not explain.
+  ///
+  /// - Parameters:
+  ///   - recorded: The recording.
+  ///   - input: The signal before the response, from the first sample of the recording.
+  ///   - coefficients: The coefficients of the taps, followed by those of the resonators.
+  ///   - rate: The sample rate, in hertz.
+  func residual(
+    of recorded: [Double], input: [Double], coefficients: [Double], rate: Double
+  ) -> [Double] {
+    var residual = recorded
+    output(
+      for: OffsetSignal(samples: input), coefficients: coefficients, rate: rate,
+      count: recorded.count
+    ).add(to: &residual, times: -1)
+    return residual
+  }
+
   // MARK: - Regression
 
   /// The result of fitting a recording by a regression.
