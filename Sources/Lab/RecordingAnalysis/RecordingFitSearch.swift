@@ -61,40 +61,59 @@ struct RecordingFitSearch {
   static func bestFit(
     _ pair: RecordingPair, searchSeconds: Double, costLimit: Double
   ) -> RecordingModelFit? {
-    let search = Self(pair, searchSeconds: searchSeconds, costLimit: costLimit)
-    guard let fit = search.bestFit, fit.containsReference, !fit.leavesOnlyNoise else {
-      return search.bestFit
+    func bestFit(of pair: RecordingPair) -> RecordingModelFit? {
+      Self(pair, searchSeconds: searchSeconds, costLimit: costLimit).bestFit
     }
-    func comparableFit(ofRestored restoredPair: RecordingPair) -> RecordingModelFit? {
-      let restoredSearch = Self(restoredPair, searchSeconds: searchSeconds, costLimit: costLimit)
-      return restoredSearch.bestFit.flatMap {
-        $0.containsReference && $0.allowsEventComparison ? $0 : nil
-      }
-    }
+    guard let fit = bestFit(of: pair) else { return nil }
+    guard fit.containsReference, !fit.leavesOnlyNoise else { return fit }
+    return fitUndoingCompressor(of: pair, insteadOf: fit, bestFit: bestFit)
+      ?? fitUndoingNoiseSuppressor(of: pair, insteadOf: fit, bestFit: bestFit) ?? fit
+  }
+
+  /// Returns an explanation of a recording before a compressor, or nil if it is not better.
+  ///
+  /// - Parameters:
+  ///   - pair: The reference and its recording.
+  ///   - fit: The best explanation of the recording itself.
+  ///   - bestFit: A closure that returns the best explanation of another recording.
+  private static func fitUndoingCompressor(
+    of pair: RecordingPair, insteadOf fit: RecordingModelFit,
+    bestFit: (RecordingPair) -> RecordingModelFit?
+  ) -> RecordingModelFit? {
     // Without the compressor, level changes are only approximations of its gain.
-    if let compressor = compressor(explaining: fit.fit),
-      var restoredFit = comparableFit(ofRestored: pair.restored(from: compressor)),
+    guard let compressor = compressor(explaining: fit.fit),
+      var restoredFit = bestFit(pair.restored(from: compressor)), restoredFit.isComparable,
       restoredFit.penaltyWithoutLevelChanges
         < fit.penaltyWithoutLevelChanges - minimumPenaltyDecrease
-    {
-      restoredFit.markAsRestoredFromCompressor()
-      return restoredFit
-    }
-    guard !fit.changes.isEmpty, fit.allowsEventComparison else { return fit }
+    else { return nil }
+    restoredFit.markAsRestoredFromCompressor()
+    return restoredFit
+  }
+
+  /// Returns an explanation of a recording before a noise suppressor, or nil if it is not better.
+  ///
+  /// - Parameters:
+  ///   - pair: The reference and its recording.
+  ///   - fit: The best explanation of the recording itself.
+  ///   - bestFit: A closure that returns the best explanation of another recording.
+  private static func fitUndoingNoiseSuppressor(
+    of pair: RecordingPair, insteadOf fit: RecordingModelFit,
+    bestFit: (RecordingPair) -> RecordingModelFit?
+  ) -> RecordingModelFit? {
+    guard !fit.changes.isEmpty, fit.allowsEventComparison else { return nil }
     let restoration = NoiseSuppressionRestoration(explaining: fit)
-    guard var restoredFit = comparableFit(ofRestored: pair.restored(by: restoration)) else {
-      return fit
+    guard var restoredFit = bestFit(pair.restored(by: restoration)), restoredFit.isComparable else {
+      return nil
     }
-    restoredFit.markAsRestoredFromNoiseSuppression()
-    restoredFit.excludeRemovableWaveforms(restoration.removableWaveformIndices)
+    restoredFit.markAsRestoredFromNoiseSuppressor(
+      removableWaveformIndices: restoration.removableWaveformIndices)
     // A suppressor attenuates all quiet parts, so a correct restoration also reduces the residual.
     // The penalty of the restoration excludes the events that a suppressor may have removed.
     let isMoreProbable =
-      !restoredFit.detectableWaveformIndices.isEmpty
-      && restoredFit.containsReference && restoredFit.allowsEventComparison
+      !restoredFit.detectableWaveformIndices.isEmpty && restoredFit.isComparable
       && restoredFit.coherence > fit.coherence
       && restoredFit.explanationPenalty < fit.explanationPenalty - minimumPenaltyDecrease
-    return isMoreProbable ? restoredFit : fit
+    return isMoreProbable ? restoredFit : nil
   }
 
   /// Returns the compressor that makes the recording of a fit much more probable, or nil.

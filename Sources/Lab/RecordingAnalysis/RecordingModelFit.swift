@@ -10,6 +10,11 @@ import SignalAnalysis
 /// 3. Remove or simplify changes that explain too little.
 /// 4. Assess the explanation: a cost for each change, and the misfit of the residual.
 struct RecordingModelFit {
+  /// A processor that changed the recording before it was compared.
+  enum UndoneProcessor {
+    case compressor, noiseSuppressor
+  }
+
   let fittedPlacement: RecordingSearch.FittedPlacement
   private(set) var changes: [RecordingChange] = []
   /// The indices of the waveforms that neither noise nor a noise suppressor hides.
@@ -24,10 +29,8 @@ struct RecordingModelFit {
   ///
   /// Changes that explain less clearly, and changes of the reference's events, cost more.
   private(set) var totalChangeCost = 0.0
-  /// A Boolean value that indicates whether the recording was restored from a compressor.
-  private(set) var isRestoredFromCompressor = false
-  /// A Boolean value that indicates whether the recording was restored from a noise suppressor.
-  private var isRestoredFromNoiseSuppression = false
+  /// The processor whose effect on the recording was undone, or nil.
+  private(set) var undoneProcessor: UndoneProcessor?
   /// The gain of each waveform, divided by its standard error.
   private(set) var gainsInStandardErrors: [Double] = []
   /// The standard error of each waveform's time, in seconds.
@@ -53,10 +56,9 @@ struct RecordingModelFit {
   /// A change with a lower score is attributed to the residual of the earlier change.
   private static let minimumScoreToImprovementRatio = 0.1
   private static let maximumRefinementCount = 6
-  /// The cost of assuming a compressor, which is less than that of assuming a response.
-  private static let compressorCost = 0.2
-  /// The cost of assuming a noise suppressor.
-  private static let noiseSuppressionCost = 0.2
+  /// The cost of assuming a compressor or a noise suppressor, which is less than that of assuming a
+  /// response.
+  private static let undoneProcessorCost = 0.2
   /// The maximum misfit of a complete explanation: a residual of four times the noise power.
   private static let maximumExplainedMisfit = 0.3
   /// The maximum misfit of a residual that is only noise: 10 % more than the noise power.
@@ -429,11 +431,8 @@ struct RecordingModelFit {
     if fittedPlacement.polaritySign < 0 {
       changeCost += 0.1
     }
-    if isRestoredFromCompressor {
-      changeCost += Self.compressorCost
-    }
-    if isRestoredFromNoiseSuppression {
-      changeCost += Self.noiseSuppressionCost
+    if undoneProcessor != nil {
+      changeCost += Self.undoneProcessorCost
     }
     return changeCost
   }
@@ -456,7 +455,7 @@ struct RecordingModelFit {
   /// either event explains the recording equally well. If one of two events is missing, the other
   /// cannot be compared.
   mutating func markAsRestoredFromCompressor() {
-    isRestoredFromCompressor = true
+    undoneProcessor = .compressor
     let minimumLevelDecibels = minimumReportedChange.decibels
     changes.removeAll { $0.isLevelChange(below: minimumLevelDecibels) }
     if originalReference.waveforms.count == 2 {
@@ -471,16 +470,13 @@ struct RecordingModelFit {
   }
 
   /// Marks the recording as restored from a noise suppressor, and updates the outcome.
-  mutating func markAsRestoredFromNoiseSuppression() {
-    isRestoredFromNoiseSuppression = true
-    decideOutcome()
-  }
-
-  /// Excludes from the comparison the waveforms that a noise suppressor may have removed.
   ///
-  /// A waveform remains only if it has a change that a suppressor cannot cause, such as another
-  /// frequency.
-  mutating func excludeRemovableWaveforms(_ indices: Set<Int>) {
+  /// Waveforms that the suppressor may have removed are not compared. Such a waveform remains only
+  /// if it has a change that a suppressor cannot cause, such as another frequency.
+  ///
+  /// - Parameter indices: The indices of the waveforms that the suppressor may have removed.
+  mutating func markAsRestoredFromNoiseSuppressor(removableWaveformIndices indices: Set<Int>) {
+    undoneProcessor = .noiseSuppressor
     changes.removeAll { change in
       guard let index = change.waveformIndex, indices.contains(index) else { return false }
       return change.kind == .missing || change.kind == .level && change.signedAmount < 0
@@ -519,6 +515,10 @@ struct RecordingModelFit {
   /// A Boolean value that indicates whether the residual is little more than noise.
   private var explainsRecording: Bool { residual.noiseMisfitDecades < Self.maximumExplainedMisfit }
 
+  /// A Boolean value that indicates whether the recording contains the reference, and single events
+  /// can be compared.
+  var isComparable: Bool { containsReference && allowsEventComparison }
+
   /// A Boolean value that indicates whether the residual is only noise.
   var leavesOnlyNoise: Bool { residual.noiseMisfitDecades <= Self.maximumMisfitOfNoise }
 
@@ -553,16 +553,13 @@ struct RecordingModelFit {
   /// The minimum level change and time shift to report if noise does not hide them.
   var minimumReportedChange: (decibels: Double, seconds: Double) {
     guard allowsEventComparison else { return RecordingThreshold.undetectableChange }
-    let minimumLevelDecibels: Double
-    if isRestoredFromCompressor {
-      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibelsAfterCompressor
-    } else if isRestoredFromNoiseSuppression {
-      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibelsAfterNoiseSuppression
-    } else if leavesOnlyNoise {
-      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibels
-    } else {
-      minimumLevelDecibels = RecordingThreshold.minimumLevelDecibelsWithGainControl
-    }
+    let minimumLevelDecibels =
+      switch undoneProcessor {
+      case .compressor: RecordingThreshold.minimumLevelDecibelsAfterCompressor
+      case .noiseSuppressor: RecordingThreshold.minimumLevelDecibelsAfterNoiseSuppression
+      case nil where leavesOnlyNoise: RecordingThreshold.minimumLevelDecibels
+      case nil: RecordingThreshold.minimumLevelDecibelsWithGainControl
+      }
     return (minimumLevelDecibels, RecordingThreshold.minimumTimeSeconds)
   }
 }

@@ -162,7 +162,7 @@ package struct RecordingResult {
       100 * (fittedPlacement.pitchPreservingStretch * (1 + fit.placement.tempoDeviation) - 1)
     match.tempoErrorPercent = fit.tempoStandardError < 0.01 ? 100 * fit.tempoStandardError : nil
     match.isInverted = fittedPlacement.polaritySign < 0
-    match.playbackAndRecordingChain = modelFit.isRestoredFromCompressor ? .compressor : nil
+    match.playbackAndRecordingChain = modelFit.undoneProcessor == .compressor ? .compressor : nil
     match.levelDecibels = 20 * log10(modelFit.commonGain)
     match.mainsHertz = fittedPlacement.mainsHertz
     match.humHertz = fittedPlacement.fit.humHertz
