@@ -30,6 +30,14 @@ struct NoiseSuppressionRestoration {
   /// The maximum subtracted power, αN, relative to the power of the loudest block: −24 dB.
   private static let maximumSubtractedPowerRatio = 0.004
 
+  /// A block of the predicted signal.
+  private struct Block {
+    /// The range of samples of the block.
+    var samples: Range<Int>
+    /// The energy of the predicted signal in the block.
+    var energy: Double
+  }
+
   /// Computes the part of a reference that a recording lacks.
   ///
   /// - Parameter modelFit: The best explanation of the recording without a suppressor.
@@ -41,37 +49,21 @@ struct NoiseSuppressionRestoration {
     for column in columns {
       column.add(to: &predicted, times: modelFit.commonGain)
     }
-
     let hopSampleCount = max(1, Int(Self.blockSeconds / 2 * fit.reference.sampleRate))
-    let blocks = stride(from: 0, through: predicted.count - 2 * hopSampleCount, by: hopSampleCount)
-      .map {
-        $0..<$0 + 2 * hopSampleCount
-      }
-    let blockEnergies = blocks.map { Vector.energy(predicted, $0) }
-    let subtractedEnergy = Self.maximumSubtractedPowerRatio * (blockEnergies.max() ?? 0)
-    let window = (0..<2 * hopSampleCount).map {
-      0.5 - 0.5 * cos(.pi * (Double($0) + 0.5) / Double(hopSampleCount))
-    }
-    var missing = [Float](repeating: 0, count: predicted.count)
-    for (block, energy) in zip(blocks, blockEnergies) where energy > 0 {
-      let product = Vector.dot(
-        predicted, from: block.lowerBound, recorded, from: block.lowerBound, count: block.count)
-      let minimumGain = max(0, 1 - subtractedEnergy / energy).squareRoot()
-      let gain = min(1, max(minimumGain, product / energy))
-      for (index, weight) in zip(block, window) {
-        missing[index] += Float((1 - gain) * weight) * predicted[index]
-      }
-    }
-    firstSampleIndex = modelFit.fittedPlacement.firstSampleIndex
+    let blocks = Self.overlappingBlocks(of: predicted, hopSampleCount: hopSampleCount)
+    let maximumBlockEnergy = blocks.map(\.energy).max() ?? 0
+    let subtractedEnergy = Self.maximumSubtractedPowerRatio * maximumBlockEnergy
+    let missing = Self.missingSignal(
+      in: recorded, predicted: predicted, blocks: blocks, subtractedEnergy: subtractedEnergy)
     let polaritySign = Float(modelFit.fittedPlacement.polaritySign)
     missingSignal = missing.map { polaritySign * $0 }
+    firstSampleIndex = modelFit.fittedPlacement.firstSampleIndex
 
-    // The central halves of the overlapping blocks are adjacent. At twice the subtracted energy,
-    // the minimum gain is −3 dB.
-    let removableRanges = zip(blocks, blockEnergies).filter { _, energy in
-      energy < 2 * subtractedEnergy
-    }.map { block, _ in
-      let firstCentralSample = block.lowerBound + hopSampleCount / 2
+    // At twice the subtracted energy, the minimum gain is −3 dB.
+    let removableBlocks = blocks.filter { $0.energy < 2 * subtractedEnergy }
+    // The central halves of the overlapping blocks are adjacent.
+    let removableRanges = removableBlocks.map { block in
+      let firstCentralSample = block.samples.lowerBound + hopSampleCount / 2
       return firstCentralSample..<firstCentralSample + hopSampleCount
     }
     let removableIndices = columns.indices.filter { index in
@@ -79,6 +71,45 @@ struct NoiseSuppressionRestoration {
       return removableEnergy > 0.5 * Vector.energy(columns[index].samples)
     }
     removableWaveformIndices = Set(removableIndices)
+  }
+
+  /// Divides a predicted signal into blocks that overlap by half.
+  private static func overlappingBlocks(
+    of predicted: [Float], hopSampleCount: Int
+  ) -> [Block] {
+    let lastStart = predicted.count - 2 * hopSampleCount
+    return stride(from: 0, through: lastStart, by: hopSampleCount).map { start in
+      let samples = start..<start + 2 * hopSampleCount
+      return Block(samples: samples, energy: Vector.energy(predicted, samples))
+    }
+  }
+
+  /// Returns the part of the predicted signal that a recording lacks.
+  ///
+  /// - Parameters:
+  ///   - recorded: The recording.
+  ///   - predicted: The predicted signal of the unchanged recording.
+  ///   - blocks: The overlapping blocks of the predicted signal.
+  ///   - subtractedEnergy: The maximum energy that the suppressor subtracts from a block.
+  private static func missingSignal(
+    in recorded: [Float], predicted: [Float], blocks: [Block], subtractedEnergy: Double
+  ) -> [Float] {
+    let blockSampleCount = blocks.first?.samples.count ?? 0
+    let window = (0..<blockSampleCount).map {
+      0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(blockSampleCount))
+    }
+    var missing = [Float](repeating: 0, count: predicted.count)
+    for block in blocks where block.energy > 0 {
+      let start = block.samples.lowerBound
+      let product = Vector.dot(
+        predicted, from: start, recorded, from: start, count: block.samples.count)
+      let minimumGain = max(0, 1 - subtractedEnergy / block.energy).squareRoot()
+      let gain = min(1, max(minimumGain, product / block.energy))
+      for (index, weight) in zip(block.samples, window) {
+        missing[index] += Float((1 - gain) * weight) * predicted[index]
+      }
+    }
+    return missing
   }
 
   /// Returns the recording with its quiet parts restored.
