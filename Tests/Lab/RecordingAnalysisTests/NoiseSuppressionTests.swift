@@ -78,7 +78,7 @@ struct NoiseSuppressionTests {
       try take(pattern), ComparisonFixtures.sound([recording.map { polarity * $0 }]))
   }
 
-  /// Returns a sound with its softly clipped peaks.
+  /// Returns a sound after soft clipping.
   ///
   /// The distortion is an error that a linear fit cannot explain.
   private func saturated(_ sound: [Float]) -> [Float] {

@@ -121,11 +121,15 @@ struct RecordingChainTests {
         excess < kneeDecibels ? excess * excess / (2 * kneeDecibels) : excess - kneeDecibels / 2
       return -(ratio - 1) / ratio * compressed
     }
+  }
 
-    /// Returns the coefficient of the filter that smooths the gain during an attack or a release.
-    static func smoothingCoefficient(isAttack: Bool, rate: Double) -> Double {
-      1 - exp(-1 / ((isAttack ? attackSeconds : releaseSeconds) * rate))
-    }
+  /// Returns the coefficient of a filter that smooths a gain.
+  ///
+  /// - Parameters:
+  ///   - seconds: The time constant, in seconds.
+  ///   - rate: The number of gains per second.
+  private static func smoothingCoefficient(seconds: Double, rate: Double) -> Double {
+    1 - exp(-1 / (seconds * rate))
   }
 
   /// Returns the sound after the compressor of a browser, for a peak of 0.6 at its input.
@@ -140,8 +144,10 @@ struct RecordingChainTests {
     let gains = signal.map { value -> Double in
       let magnitude = max(inputPeak * abs(value) / peak, minimumMagnitude)
       let target = BrowserCompressor.staticGain(at: 20 * log10(magnitude))
-      let coefficient = BrowserCompressor.smoothingCoefficient(
-        isAttack: target < gainDecibels, rate: sampleRateHertz)
+      let isAttack = target < gainDecibels
+      let coefficient = smoothingCoefficient(
+        seconds: isAttack ? BrowserCompressor.attackSeconds : BrowserCompressor.releaseSeconds,
+        rate: sampleRateHertz)
       gainDecibels += coefficient * (target - gainDecibels)
       return pow(10, gainDecibels / 20)
     }
@@ -165,16 +171,16 @@ struct RecordingChainTests {
     func decibels(_ samples: ArraySlice<Double>) -> Double {
       10 * log10(samples.reduce(1e-12) { $0 + $1 * $1 } / Double(samples.count))
     }
-    func coefficient(_ seconds: Double) -> Double { 1 - exp(-Leveler.averagingSeconds / seconds) }
     let target = decibels(signal[...]) + Leveler.relativeTargetDecibels
     var gainDecibels = Leveler.maximumGainDecibels
     return stride(from: 0, to: signal.count, by: blockSampleCount).flatMap { start -> [Double] in
       let block = signal[start..<min(signal.count, start + blockSampleCount)]
       let targetGainDecibels = min(Leveler.maximumGainDecibels, target - decibels(block))
       let isAttack = targetGainDecibels < gainDecibels
-      let change =
-        coefficient(isAttack ? Leveler.attackSeconds : Leveler.releaseSeconds)
-        * (targetGainDecibels - gainDecibels)
+      let coefficient = smoothingCoefficient(
+        seconds: isAttack ? Leveler.attackSeconds : Leveler.releaseSeconds,
+        rate: 1 / Leveler.averagingSeconds)
+      let change = coefficient * (targetGainDecibels - gainDecibels)
       let firstGain = pow(10, gainDecibels / 20)
       let lastGain = pow(10, (gainDecibels + change) / 20)
       gainDecibels += change
